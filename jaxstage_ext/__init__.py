@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Inspection": "inspection",
     "MosaicSpec": "profiling.mosaic.mosaic_spec",
-    "Timeline": "panel.shown_timeline",
+    "Timeline": "panel.showing.shown_timeline",
     "Timing": "profiling.timing.timing",
     "UnexpectedCompile": "compile_history",
     "compile_cache": "compile_history",

@@ -16,16 +16,16 @@ from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord, StageName
 from jaxstage_ext.compilation.records.record_names import function_title
 from jaxstage_ext.compilation.records.signature_text import signature_text
-from jaxstage_ext.panel.shown_history import ShownHistory, shown_history, with_stale_names
+from jaxstage_ext.panel.showing.shown_history import ShownHistory, shown_history, with_stale_names
 from jaxstage_ext.report.deliberate_error import DeliberateError
-from jaxstage_ext.report.units import plural
-from jaxstage_ext.views.compile_comparison import ComparedCompiles
-from jaxstage_ext.views.compile_lines import CompileLine, compile_line
+from jaxstage_ext.report.text.units import plural
+from jaxstage_ext.views.compiled.compile_comparison import ComparedCompiles
+from jaxstage_ext.views.compiled.compile_lines import CompileLine, compile_line
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.panel.shown_cache_report import ShownCacheReport
-    from jaxstage_ext.program.logged_program import LoggedProgram
+    from jaxstage_ext.panel.showing.shown_cache_report import ShownCacheReport
+    from jaxstage_ext.program.kinds.logged_program import LoggedProgram
 
 _MOST_EXPLAINED = 10
 
@@ -52,7 +52,7 @@ class CompileHistory(ShownHistory):
 
         Raises as `inspect`.
         """
-        from jaxstage_ext.program.program_difference import program_difference
+        from jaxstage_ext.program.comparing.program_difference import program_difference
 
         before, after = sorted((self._record(number), self._record(other)), key=lambda record: record.number)
         documents, unknown = program_difference(self._opened(before), self._opened(after))
@@ -60,7 +60,7 @@ class CompileHistory(ShownHistory):
         return ComparedCompiles(_titled(before), _titled(after), why, documents, unknown)
 
     def _opened(self, record: CompileRecord) -> LoggedProgram:
-        from jaxstage_ext.program.logged_program import logged_program
+        from jaxstage_ext.program.kinds.logged_program import logged_program
 
         return logged_program(record)
 
@@ -112,7 +112,7 @@ def compile_cache(*, verify: bool = False, set_aside: bool = False) -> ShownCach
     Raises:
       OSError: where a damaged entry cannot be renamed.
     """
-    from jaxstage_ext.panel.shown_cache_report import shown_cache_report  # it imports JAX
+    from jaxstage_ext.panel.showing.shown_cache_report import shown_cache_report  # it imports JAX
 
     listening.start()
     return shown_cache_report(verify, set_aside)

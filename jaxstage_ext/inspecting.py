@@ -6,20 +6,20 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from jaxstage_ext.core import stage_list, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import given_checks
 from jaxstage_ext.core.given.given_call import given_call, given_object
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import environment_check, option_sets
 from jaxstage_ext.core.options.option_sets import OptionSet
-from jaxstage_ext.core.stage_error import reworded, without_our_frames
-from jaxstage_ext.core.stageable import with_self
+from jaxstage_ext.core.stage import stage_list, stages
+from jaxstage_ext.core.stage.stage_error import reworded, without_our_frames
+from jaxstage_ext.core.stage.stageable import with_self
 from jaxstage_ext.core.targets import cross_compile, early_worker
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.earlier import beside, by_label
+from jaxstage_ext.program.comparing.earlier import beside, by_label
 from jaxstage_ext.program.mistakes.explained_error import told
 from jaxstage_ext.program.program import Program
 

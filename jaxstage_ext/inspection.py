@@ -14,35 +14,38 @@ from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.program import absent_compiled, comparison, execution, reproducer, saved, summary
-from jaxstage_ext.program.answers import answers
-from jaxstage_ext.program.call_dispatch import dispatch
-from jaxstage_ext.program.collectives import collectives
-from jaxstage_ext.program.comparison_figures import target_figures
-from jaxstage_ext.program.comparison_table import Comparison, TargetFigures
-from jaxstage_ext.program.compile_options_table import options
-from jaxstage_ext.program.cost import Costs, cost
-from jaxstage_ext.program.difference_table import Differences, differences
-from jaxstage_ext.program.dtypes import dtypes
-from jaxstage_ext.program.earlier import beside, copies
-from jaxstage_ext.program.effects import effects
-from jaxstage_ext.program.kernel_types import Kernels
-from jaxstage_ext.program.kernels import kernels
-from jaxstage_ext.program.layouts import Layouts, layouts
-from jaxstage_ext.program.memory import memory
-from jaxstage_ext.program.passes import passes
+from jaxstage_ext.program.comparing import comparison
+from jaxstage_ext.program.comparing.comparison_figures import target_figures
+from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
+from jaxstage_ext.program.comparing.difference_table import Differences, differences
+from jaxstage_ext.program.comparing.earlier import beside, copies
+from jaxstage_ext.program.head import summary
+from jaxstage_ext.program.head.summary_form import Summary
+from jaxstage_ext.program.kinds import saved
+from jaxstage_ext.program.machine_code.kernel_types import Kernels
+from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.reproducer import Reproducer
-from jaxstage_ext.program.shardings import shardings
-from jaxstage_ext.program.summary_form import Summary
+from jaxstage_ext.program.questions.answers import answers
+from jaxstage_ext.program.questions.call_dispatch import dispatch
+from jaxstage_ext.program.questions.collectives import collectives
+from jaxstage_ext.program.questions.compile_options_table import options
+from jaxstage_ext.program.questions.cost import Costs, cost
+from jaxstage_ext.program.questions.dtypes import dtypes
+from jaxstage_ext.program.questions.effects import effects
+from jaxstage_ext.program.questions.layouts import Layouts, layouts
+from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.passes import passes
+from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.program.running import absent_compiled, execution, reproducer
+from jaxstage_ext.program.running.reproducer import Reproducer
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.table import Table
 
 if TYPE_CHECKING:
-    from jaxstage_ext.panel.page import WrittenPage
-    from jaxstage_ext.panel.shown_timeline import ShownTimeline
+    from jaxstage_ext.panel.showing.page import WrittenPage
+    from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
 
 
 def _nothing() -> None:
@@ -184,7 +187,7 @@ class Inspection:
 
     def roofline(self) -> Any:
         """The instructions under the target's roofline as a `plotly.graph_objects.Figure`."""
-        from jaxstage_ext.views import figures
+        from jaxstage_ext.views.charts import figures
 
         return figures.roofline(self.cost.roofline)
 
@@ -198,7 +201,7 @@ class Inspection:
 
     def memory_figure(self, space: str | int = 0) -> Any:
         """Live bytes over the schedule as a `plotly.graph_objects.Figure`. Raises ImportError without plotly."""
-        from jaxstage_ext.views import memory_figure
+        from jaxstage_ext.views.charts import memory_figure
 
         return memory_figure.figure(self.memory, space)
 
@@ -227,7 +230,7 @@ class Inspection:
 
     def collectives_figure(self) -> Any:
         """A bar for each collective, the costliest on top, as a plotly Figure. Raises ImportError without plotly."""
-        from jaxstage_ext.views import collectives_figure
+        from jaxstage_ext.views.charts import collectives_figure
 
         return collectives_figure.figure(self.collectives)
 
@@ -256,7 +259,7 @@ class Inspection:
 
     def dtypes_figure(self) -> Any:
         """Bytes that values grow by where their dtype changes, by line, as a `plotly.graph_objects.Figure`."""
-        from jaxstage_ext.views import dtypes_figure
+        from jaxstage_ext.views.charts import dtypes_figure
 
         return dtypes_figure.figure(self.dtypes)
 
@@ -279,7 +282,7 @@ class Inspection:
     @property
     def timeline(self) -> ShownTimeline:
         """What ran when, of the newest profile. Raises Unavailable where the call was not profiled."""
-        from jaxstage_ext.panel import shown_timeline
+        from jaxstage_ext.panel.showing import shown_timeline
 
         return shown_timeline.shown(self.program)
 
@@ -350,7 +353,7 @@ class Inspection:
         It holds what `to_json` holds and the tabs whose figures are known; `all=True` computes the others first, which
         compiles once more for some. It leaves the source out in the same way with `source=False`.
         """
-        from jaxstage_ext.panel import page
+        from jaxstage_ext.panel.showing import page
 
         return page.write(list(self.program.targets.values()), path, source, all)
 
@@ -367,7 +370,7 @@ class Inspection:
         return reproducer.write(self.program, folder)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from jaxstage_ext.panel import display
+        from jaxstage_ext.panel.showing import display
 
         return display.mimebundle(list(self.program.targets.values()))
 

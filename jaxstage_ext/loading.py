@@ -10,23 +10,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.ir import exported_form, module_pieces, text_beginning
+from jaxstage_ext.ir import module_pieces, text_beginning
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.ir.module_pieces import ModulePiece
+from jaxstage_ext.ir.wire import exported_form
 from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.chrome.unpacking import beginning
 from jaxstage_ext.profiling.pprof import device_memory
 from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
-from jaxstage_ext.program import refused_files
-from jaxstage_ext.report.file_names import shown
-from jaxstage_ext.report.json_form import BadForm
+from jaxstage_ext.program.kinds import refused_files
+from jaxstage_ext.report.saved.json_form import BadForm
+from jaxstage_ext.report.text.file_names import shown
 from jaxstage_ext.xla_dump import XlaDump
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.panel.shown_timeline import ShownTimeline
+    from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
     from jaxstage_ext.report.table import Table
 
     Opened = Inspection | ShownTimeline | ModulesInFile | Table
@@ -129,7 +130,7 @@ def _name(source: opening.Source) -> str:
 
 
 def _unpacked(source: opening.Source, title: str) -> bytes:
-    from jaxstage_ext.program import module_bytes
+    from jaxstage_ext.program.kinds import module_bytes
 
     return module_bytes.read(source if isinstance(source, bytes) else Path(source).expanduser(), title)
 
@@ -185,7 +186,7 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection | Module
     from jaxstage_ext.core.given.module_files import SeveralModules
     from jaxstage_ext.core.targets.target import parse_all
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.program import module_program
+    from jaxstage_ext.program.kinds import module_program
 
     path = None if isinstance(source, bytes) else Path(source).expanduser()
     name = title or _name(source)
@@ -205,7 +206,7 @@ def _exported(source: opening.Source, title: str, how: How) -> Inspection:
     from jaxstage_ext.core.given import exported, exported_files, symbolic
     from jaxstage_ext.inspecting import inspect
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.program import module_program
+    from jaxstage_ext.program.kinds import module_program
 
     name = title or _name(source) or "the exported function"
     function = exported_files.opened(_unpacked(source, name), name)
@@ -225,7 +226,7 @@ def _device_memory(source: opening.Source, title: str, how: How) -> Table:
 
 
 def _timeline(source: opening.Source, title: str, how: How) -> ShownTimeline:
-    from jaxstage_ext.panel import shown_timeline
+    from jaxstage_ext.panel.showing import shown_timeline
 
     return shown_timeline.opened(opening.open_recording(source, title))
 

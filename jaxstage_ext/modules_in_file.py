@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.ir.module_pieces import ModulePiece
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -53,7 +53,7 @@ class ModulesInFile:
         """
         from jaxstage_ext.core.targets.target import parse_all
         from jaxstage_ext.inspection import Inspection
-        from jaxstage_ext.program import module_program
+        from jaxstage_ext.program.kinds import module_program
 
         number = self._number(which)
         module = self.modules[number]

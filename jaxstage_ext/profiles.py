@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.core.call import Call, has_method
-from jaxstage_ext.core.stageable import call_name
+from jaxstage_ext.core.stage.stageable import call_name
 from jaxstage_ext.inspecting import inspect
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.profiling.capture.capture import MOST_EVENTS, Capture, CaptureOptions, wait_for
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun
-from jaxstage_ext.program import profile_run
-from jaxstage_ext.program.profile_run import RunPlan
+from jaxstage_ext.program.running import profile_run
+from jaxstage_ext.program.running.profile_run import RunPlan
 
 
 def profile(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
-from jaxstage_ext.report.file_names import shown
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.units import plural, scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.inspection import Inspection
@@ -53,7 +53,7 @@ class XlaDump:
         """
         from jaxstage_ext.core.targets.target import parse_all
         from jaxstage_ext.inspection import Inspection
-        from jaxstage_ext.program import module_program
+        from jaxstage_ext.program.kinds import module_program
 
         return Inspection.of(module_program.of_dump(self._module(which), parse_all(target) if target else ()))
 

@@ -15,19 +15,19 @@ import pytest
 from helpers.magic_shell import fresh_shell
 
 from jaxstage_ext import Inspection, inspect
-from jaxstage_ext.core import stage_list
-from jaxstage_ext.core.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.staged import LOWER, Stage, Staged
+from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.core.stage.stage_definition import StageDefinition, StagedProgram
+from jaxstage_ext.core.stage.staged import LOWER, Stage, Staged
 from jaxstage_ext.ir import stablehlo
-from jaxstage_ext.panel import page_replies
-from jaxstage_ext.panel.first_replies import keep_first_replies
-from jaxstage_ext.panel.kept_replies import KeptReplies
 from jaxstage_ext.panel.params import Answer, Params, Programs
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.saving import page_replies
+from jaxstage_ext.panel.saving.first_replies import keep_first_replies
+from jaxstage_ext.panel.saving.kept_replies import KeptReplies
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.tab_record import Price, Tab, TabTable
-from jaxstage_ext.program.tab_requests import always
+from jaxstage_ext.program.tab.tab_record import Price, Tab, TabTable
+from jaxstage_ext.program.tab.tab_requests import always
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS, DocumentKind
 from jaxstage_ext.report.table import Column, Table

@@ -12,7 +12,7 @@ import pytest
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.staged import INTERRUPTED, WAITING
+from jaxstage_ext.core.stage.staged import INTERRUPTED, WAITING
 from jaxstage_ext.core.targets.target import parse_all
 from jaxstage_ext.inspecting import run
 

@@ -242,3 +242,21 @@ def test_programs_answer_for_themselves() -> None:
         if kinds & {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
     ]
     assert asked == []
+
+
+MOST_LOOSE = 24
+MOST_LOOSE_IN_HALLS = 12
+HALLS = ("core", "program")
+"""Rooms whose files lie in rooms inside them, but for the few that all of these read."""
+ONE_A_TOPIC = ("core/jax_private", "panel/requests", "worker/inside")
+"""Folders of one file a topic of JAX's, a tab, a request of the worker, whose names are their order."""
+
+
+def test_no_room_is_a_heap() -> None:
+    folders = {path.parent for path in MODULES if "static" not in path.parts}
+    loose = {
+        str(folder.relative_to(PACKAGE)): sum(path.name != "__init__.py" for path in folder.glob("*.py"))
+        for folder in folders
+    }
+    assert {name: count for name, count in loose.items() if count > MOST_LOOSE and name not in ONE_A_TOPIC} == {}
+    assert {name: loose[name] for name in HALLS if loose[name] > MOST_LOOSE_IN_HALLS} == {}

@@ -17,8 +17,8 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.ir import source_texts, source_wording
-from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.ir.sources import source_texts, source_wording
+from jaxstage_ext.ir.sources.source_texts import SourceState
 from jaxstage_ext.panel.requests import document_requests
 
 X = np.ones(4, np.float32)

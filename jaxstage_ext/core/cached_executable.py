@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.core.stage_definition import StagedProgram
-from jaxstage_ext.core.staged import COMPILE, Cache, Staged
+from jaxstage_ext.core.stage.stage_definition import StagedProgram
+from jaxstage_ext.core.stage.staged import COMPILE, Cache, Staged
 
 if TYPE_CHECKING:
-    from jaxstage_ext.ir.hlo.cached_places import CachedPlaces
+    from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces
 
 
 def may_name_other_lines(staged: Staged) -> bool:
@@ -28,7 +28,7 @@ def may_name_other_lines(staged: Staged) -> bool:
 
 def places(program: StagedProgram) -> CachedPlaces | None:
     """The places of an executable that was compiled from an earlier program; None where its places are its own."""
-    from jaxstage_ext.ir.hlo.cached_places import cached_places, unknown_places
+    from jaxstage_ext.ir.hlo.places.cached_places import cached_places, unknown_places
 
     lowered = program.documents.get("stablehlo")
     if lowered is None or not program.has_hlo or not may_name_other_lines(program.staged):

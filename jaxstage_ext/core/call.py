@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.report.bounded_repr import ValueTexts
+from jaxstage_ext.report.text.bounded_repr import ValueTexts
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.given.given_object import GivenObject

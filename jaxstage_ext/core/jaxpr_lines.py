@@ -11,8 +11,8 @@ import numpy as np
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.ir import jaxpr as ir_jaxpr
 from jaxstage_ext.ir.jaxpr import JaxprLines, Stack
-from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.ir.source import FrameTable, Location, is_outside
+from jaxstage_ext.ir.sources.source import FrameTable, Location, is_outside
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.numbering import Numbering
 

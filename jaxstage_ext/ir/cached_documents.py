@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from jaxstage_ext.ir.source import FrameTable, location_in
+from jaxstage_ext.ir.sources.source import FrameTable, location_in
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames, Ints
 from jaxstage_ext.store import cache

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.ir import call_sites, folds, links
-from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.ir.source import FrameTable, Location
+from jaxstage_ext.ir import folds
+from jaxstage_ext.ir.sources import call_sites, links
+from jaxstage_ext.ir.sources.source import FrameTable, Location
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
 

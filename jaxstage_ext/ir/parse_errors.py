@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jaxstage_ext.report.shortened import shortened
+from jaxstage_ext.report.text.shortened import shortened
 
 _PLACED = re.compile(
     r'(?:was parsing |error: "(?P<file>[^"]*)":)(?P<line>\d+):(?P<column>\d+): (?:error: )?(?P<why>.*[^:\s])'

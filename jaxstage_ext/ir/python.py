@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.ir import source_wording
-from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.ir.source_regions import Region, UsedPlace, regions
-from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.ir.sources import source_wording
+from jaxstage_ext.ir.sources.source import FrameTable
+from jaxstage_ext.ir.sources.source_regions import Region, UsedPlace, regions
+from jaxstage_ext.ir.sources.source_texts import SourceState
 from jaxstage_ext.report.document import LEFT_OUT, Document
 from jaxstage_ext.report.frames import Frames, Ints
-from jaxstage_ext.report.public_paths import masked_source
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.public_paths import masked_source
+from jaxstage_ext.report.text.units import plural
 
 Places = Iterable[tuple[str, UsedPlace]]
 """Files, and what of each took part."""

@@ -6,10 +6,11 @@ import re
 
 import numpy as np
 
-from jaxstage_ext.ir import borrowed_frames, call_sites, folds, links
-from jaxstage_ext.ir.mlir_location import Locations
-from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir import folds
+from jaxstage_ext.ir.sources import borrowed_frames, call_sites, links
+from jaxstage_ext.ir.sources.mlir_location import Locations
+from jaxstage_ext.ir.sources.source import FrameTable
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
 from jaxstage_ext.report.numbering import Numbering

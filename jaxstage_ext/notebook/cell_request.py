@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.notebook import calls as calling
-from jaxstage_ext.notebook import command_line, compile_options, mesh_arguments, other_calls, staging, versus
-from jaxstage_ext.notebook.arguments import Dims, Given
-from jaxstage_ext.notebook.arguments import parse as parse_arguments
-from jaxstage_ext.notebook.cell import Cell, execute, run_cell
-from jaxstage_ext.notebook.running_cell import RunningCell
+from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.notebook import staging
+from jaxstage_ext.notebook.cells import calls as calling
+from jaxstage_ext.notebook.cells import other_calls
+from jaxstage_ext.notebook.cells.cell import Cell, execute, run_cell
+from jaxstage_ext.notebook.cells.running_cell import RunningCell
+from jaxstage_ext.notebook.lines import command_line, compile_options, mesh_arguments, versus
+from jaxstage_ext.notebook.lines.arguments import Dims, Given
+from jaxstage_ext.notebook.lines.arguments import parse as parse_arguments
 
 if TYPE_CHECKING:
-    from jaxstage_ext.notebook.stage_object_call import LineOptions
-    from jaxstage_ext.notebook.versus import Earlier
+    from jaxstage_ext.notebook.cells.stage_object_call import LineOptions
+    from jaxstage_ext.notebook.lines.versus import Earlier
 
 _WAYS = (
     "pass the arguments by a call on the magic's line (%%{kind} {name}(...)), a call as the cell's last line, "
@@ -244,7 +246,7 @@ class Request:
     def _call(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Call:
         assert self._plan is not None
         if calling.is_given(fn):
-            from jaxstage_ext.notebook import stage_object_call
+            from jaxstage_ext.notebook.cells import stage_object_call
 
             return stage_object_call.call_of(fn, args, kwargs, self._line_options())
         args, kwargs = self._sized(args, kwargs)
@@ -264,7 +266,7 @@ class Request:
         return symbolic.with_sizes(args, self.dims), symbolic.with_sizes(kwargs, self.dims)
 
     def _line_options(self) -> LineOptions:
-        from jaxstage_ext.notebook.stage_object_call import LineOptions
+        from jaxstage_ext.notebook.cells.stage_object_call import LineOptions
 
         has_mesh = any(given is not None for given in (self.options.mesh, self.options.in_spec, self.options.out_spec))
         return LineOptions(self.kind, self.running_cell.label, self.dims, self.compiler_options, self.jit, has_mesh)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.line_help import COMPILE_CACHE_OPTIONS as OPTIONS
+from jaxstage_ext.notebook.lines.line_help import COMPILE_CACHE_OPTIONS as OPTIONS
 
 if TYPE_CHECKING:
-    from jaxstage_ext.panel.shown_cache_report import ShownCacheReport
+    from jaxstage_ext.panel.showing.shown_cache_report import ShownCacheReport
 
 _LONGEST_WORD = 60
 
@@ -22,7 +22,7 @@ def shown(line: str) -> ShownCacheReport:
         shown_word = unknown[:_LONGEST_WORD].encode("utf-8", "backslashreplace").decode()
         what = "option" if unknown.startswith("-") else "argument"
         raise UsageError(f"%compile_cache has no {what} {shown_word}; it has {' and '.join(OPTIONS)}")
-    from jaxstage_ext.panel.shown_cache_report import shown_cache_report
+    from jaxstage_ext.panel.showing.shown_cache_report import shown_cache_report
 
     try:
         return shown_cache_report("--verify" in words, "--set-aside" in words)

@@ -58,7 +58,7 @@ def notice(records: Sequence[CompileRecord]) -> str:
     from jaxstage_ext.compilation.history.history import history
     from jaxstage_ext.compilation.records.record_names import unique_title
     from jaxstage_ext.compilation.records.record_outcome import recompiles_text
-    from jaxstage_ext.report.units import duration
+    from jaxstage_ext.report.text.units import duration
     from jaxstage_ext.views.words import clean, cut
 
     whole = history()

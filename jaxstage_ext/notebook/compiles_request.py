@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from jaxstage_ext.notebook import compiles_line, staging
-from jaxstage_ext.notebook.cell import run_cell
+from jaxstage_ext.notebook import staging
 from jaxstage_ext.notebook.cell_request import check_no_inner_magic, place, placed
-from jaxstage_ext.notebook.command_line import Command
+from jaxstage_ext.notebook.cells.cell import run_cell
+from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell
-from jaxstage_ext.notebook.running_cell import RunningCell
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.notebook.lines import compiles_line
+from jaxstage_ext.notebook.lines.command_line import Command
+from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
     from jaxstage_ext.compile_history import CompileHistory, CompileWatch
-    from jaxstage_ext.notebook.call_counts import CallCounts
+    from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
 
@@ -39,7 +40,7 @@ class CompilesRequest:
         compiles_line.check_line(self.asked)
         staging.check_jax()
         from jaxstage_ext.compilation.records.compile_log import LOG
-        from jaxstage_ext.panel.shown_history import with_stale_names
+        from jaxstage_ext.panel.showing.shown_history import with_stale_names
 
         whole = _history()
         shown = self._unfolded(self._selected(whole))
@@ -73,7 +74,7 @@ class CompilesRequest:
     def _counting(self) -> AbstractContextManager[CallCounts | None]:
         if not self.options.count:
             return nullcontext()
-        from jaxstage_ext.notebook.call_counts import counted_calls
+        from jaxstage_ext.notebook.cells.call_counts import counted_calls
 
         return counted_calls()
 
@@ -92,7 +93,7 @@ class CompilesRequest:
     def _show(self, records: CompileHistory, counts: CallCounts | None) -> None:
         shown = replace(_over(records, self.options.over), title=self.running_cell.label)
         if counts is not None:
-            from jaxstage_ext.notebook.call_count_notes import call_notes
+            from jaxstage_ext.notebook.cells.call_count_notes import call_notes
 
             shown = replace(shown, notes=call_notes(counts, records.records, records.earlier))
         display(self._unfolded(shown))  # type: ignore[no-untyped-call, unused-ignore]

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.ir import run_cells
+from jaxstage_ext.ir.sources import run_cells
 from jaxstage_ext.notebook.magics import StageMagics
 from jaxstage_ext.notebook.platform_note import platform_note
 from jaxstage_ext.notebook.settings import JAXStage
@@ -21,10 +21,10 @@ _ENDS = {
     "jaxstage_ext.compilation.events.event_place": "forget",
     "jaxstage_ext.compilation.records.function_identity": "forget",
     "jaxstage_ext.compilation.history.history": "forget",
-    "jaxstage_ext.panel.shown_history": "forget",
+    "jaxstage_ext.panel.showing.shown_history": "forget",
     "jaxstage_ext.store.cache": "clear",
     "jaxstage_ext.worker.pool": "close_all",
-    "jaxstage_ext.panel.display": "freeze_all",
+    "jaxstage_ext.panel.showing.display": "freeze_all",
     "jaxstage_ext.panel.jobs": "end_all",
 }
 """What ends all that a module, if it was imported, has started or keeps; the last one first."""

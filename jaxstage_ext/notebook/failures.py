@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from jaxstage_ext.report import view_parts
-from jaxstage_ext.report.bounded_repr import bounded_str, type_name
-from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.report.text.bounded_repr import bounded_str, type_name
+from jaxstage_ext.report.text.public_paths import public_text
 
 _LONGEST, _MOST_CONTEXTS = 1000, 100
 _RENDERED_OTHERWISE = (SyntaxError, SystemExit, GeneratorExit, StopIteration, StopAsyncIteration)

@@ -11,8 +11,8 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.command_line import axis_sizes
-from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.notebook.lines.command_line import axis_sizes
+from jaxstage_ext.report.text.public_paths import public_text
 
 OPTIONS = ("--target", "-t", "--dim")
 _USAGE = "%inspect needs a file or a folder, for example %inspect module.hlo.pb; %inspect? shows the rest"

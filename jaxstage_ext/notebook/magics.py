@@ -14,20 +14,20 @@ from IPython.core.magic import Magics, line_magic, magics_class, needs_local_sco
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
-from jaxstage_ext.core import stage_list
-from jaxstage_ext.core.stage_names import COMPILE
-from jaxstage_ext.notebook import command_line, compiles_line, line_help, profile_line
+from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.core.stage.stage_names import COMPILE
+from jaxstage_ext.notebook.cells.running_cell import RunningCell
+from jaxstage_ext.notebook.cells.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.notebook.compile_notice import CompileNotice
-from jaxstage_ext.notebook.completion import completer
 from jaxstage_ext.notebook.front_end_target import FrontEndTarget
-from jaxstage_ext.notebook.last_line import last_line
-from jaxstage_ext.notebook.running_cell import RunningCell
-from jaxstage_ext.notebook.toplevel_await import await_cells, awaits, drive
+from jaxstage_ext.notebook.lines import command_line, compiles_line, line_help, profile_line
+from jaxstage_ext.notebook.lines.completion import completer
+from jaxstage_ext.notebook.lines.last_line import last_line
 
 if TYPE_CHECKING:
     from jaxstage_ext.notebook.cell_request import Request
     from jaxstage_ext.notebook.compiles_request import CompilesRequest
-    from jaxstage_ext.notebook.profile_request import ProfileRequest
+    from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
 
 DISPATCH = "dispatch"
 
@@ -80,7 +80,7 @@ class StageMagics(Magics):
         %targets --measure    measure the peaks of this machine's CPU for its rooflines, in a few seconds
         """
         from jaxstage_ext.notebook import measure_magic, staging
-        from jaxstage_ext.report.public_paths import public_folders
+        from jaxstage_ext.report.text.public_paths import public_folders
 
         staging.check_jax()
         if line.split() == ["--measure"]:
@@ -153,8 +153,8 @@ class StageMagics(Magics):
         %xla_flags               all of them
         %xla_flags cpu fast math those whose names contain all of these words
         """
-        from jaxstage_ext.notebook import compile_options
-        from jaxstage_ext.report.public_paths import public_folders
+        from jaxstage_ext.notebook.lines import compile_options
+        from jaxstage_ext.report.text.public_paths import public_folders
 
         print(public_folders(compile_options.table(line.strip())))
 
@@ -176,7 +176,7 @@ class StageMagics(Magics):
             return CompilesRequest(self.shell, self.running_cell, asked)
         self.last_lines[stage] = last_line(line, asked)
         if stage == profile_line.NAME:
-            from jaxstage_ext.notebook.profile_request import ProfileRequest
+            from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
 
             return ProfileRequest(self.shell, self.running_cell, asked)
         from jaxstage_ext.notebook.cell_request import Request

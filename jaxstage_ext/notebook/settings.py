@@ -9,7 +9,7 @@ from traitlets import Bool, Enum, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.notebook import ceilings_by_hand
+from jaxstage_ext.notebook.lines import ceilings_by_hand
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy, KernelSettings
 from jaxstage_ext.store import cache as inspection_cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.report.bounded_repr import bounded_str
+from jaxstage_ext.report.text.bounded_repr import bounded_str
 from jaxstage_ext.views.words import clean
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def shown(line: str, space: Mapping[str, Any]) -> ShownArrays:
 def _sharding_of(value: Any, line: str) -> ShownArrays:
     import jax
 
-    from jaxstage_ext.program import live_arrays
+    from jaxstage_ext.program.running import live_arrays
 
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], jax.sharding.Sharding):
         try:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.notebook.cells.toplevel_await import interruptible
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell, in_one_line
 from jaxstage_ext.notebook.interrupts import Interrupts
 from jaxstage_ext.notebook.settings import JAXStage
-from jaxstage_ext.notebook.toplevel_await import interruptible
-from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.report.text.public_paths import public_text
 from jaxstage_ext.report.view_parts import in_one_line as named_in_one_line
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from jaxstage_ext.core.targets.target import Target
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.notebook.versus import Earlier
-    from jaxstage_ext.panel.printed import View
+    from jaxstage_ext.notebook.lines.versus import Earlier
+    from jaxstage_ext.panel.showing.printed import View
     from jaxstage_ext.program.program import Program
 
 
@@ -106,7 +106,7 @@ def check_values(calls: Sequence[Call], runner: str = "--run", otherwise: str = 
     """Raise UsageError where an argument is a shape, which `runner` cannot run on; `otherwise` is what to do."""
     import jax
 
-    from jaxstage_ext.core.valueless import is_valueless
+    from jaxstage_ext.core.inputs.valueless import is_valueless
 
     for call in calls:
         if any(is_valueless(leaf) for leaf in jax.tree.leaves((call.args, dict(call.kwargs)))):
@@ -206,7 +206,7 @@ def _finish(shown: View, programs: Sequence[Program]) -> BaseException | None:
 
 
 def _show(programs: Sequence[Program]) -> View:
-    from jaxstage_ext.panel import display
+    from jaxstage_ext.panel.showing import display
 
     display.MOST_PANELS = JAXStage.instance().most_panels
     return display.show(programs)
@@ -272,7 +272,7 @@ def _local(inspection: Inspection) -> Inspection:
 
 def ran_out(error: BaseException, plan: CompilePlan) -> bool:
     """Whether a statement of the cell ran out of memory on the kernel's own device, and the magic compiles for it."""
-    from jaxstage_ext.program import out_of_memory
+    from jaxstage_ext.program.device import out_of_memory
 
     return out_of_memory.is_out_of_memory(error) and any(target.is_local for target in plan.targets)
 
@@ -281,7 +281,7 @@ def compile_after_failure(
     ip: Any, calls: Sequence[Call], kind: str, error: BaseException, quiet: bool, plan: CompilePlan
 ) -> tuple[Inspection, ...]:
     """Compile the calls of a cell that ran out of memory, and show their memory. Returns an Inspection of each."""
-    from jaxstage_ext.program import out_of_memory
+    from jaxstage_ext.program.device import out_of_memory
 
     inspections, _ = stage(ip, calls, kind, quiet, plan)
     for local in map(_local, inspections):
@@ -292,13 +292,13 @@ def compile_after_failure(
 
 def refresh_shown(inspections: Sequence[Inspection]) -> bool:
     """Update the panels of these Inspections. False where none of them has a panel."""
-    from jaxstage_ext.panel import display
+    from jaxstage_ext.panel.showing import display
 
     return display.refresh_shown([inspection.program for inspection in inspections])
 
 
 def without_our_frames(ip: Any, error: BaseException) -> BaseException:
     """The error as an ordinary cell shows it: without the frames of this package."""
-    from jaxstage_ext.core import stage_error
+    from jaxstage_ext.core.stage import stage_error
 
     return as_in_a_plain_cell(ip, error, stage_error.without_our_frames(error).__traceback__)

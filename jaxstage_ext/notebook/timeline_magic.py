@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.report.text.public_paths import public_text
 
 if TYPE_CHECKING:
-    from jaxstage_ext.panel.shown_timeline import ShownTimeline
+    from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
     from jaxstage_ext.profiling.opening import Source
 
 _USAGE = "%timeline needs a file, for example %timeline run.xplane.pb; %timeline? shows the rest"
@@ -27,7 +27,7 @@ class ComparedTimelines:
     after: ShownTimeline
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from jaxstage_ext.panel import display
+        from jaxstage_ext.panel.showing import display
 
         return display.mimebundle([self.before.program, self.after.program])
 
@@ -73,7 +73,7 @@ def _parsed(line: str) -> _Asked:
 
 
 def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
-    from jaxstage_ext.panel import shown_timeline
+    from jaxstage_ext.panel.showing import shown_timeline
     from jaxstage_ext.profiling.timeline import Timeline
 
     known = _source(file, space)
@@ -90,10 +90,10 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
 
 def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
     from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.panel import shown_timeline
+    from jaxstage_ext.panel.showing import shown_timeline
     from jaxstage_ext.profiling import opening
     from jaxstage_ext.profiling.timeline import Timeline
-    from jaxstage_ext.program import linked_timeline
+    from jaxstage_ext.program.source import linked_timeline
 
     inspection = space.get(name)
     if not isinstance(inspection, Inspection):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.panel.params import Answer, Params
-from jaxstage_ext.report.encodable import encodable_json
+from jaxstage_ext.report.text.encodable import encodable_json
 from jaxstage_ext.report.uninterrupted import uninterrupted
 
 if TYPE_CHECKING:

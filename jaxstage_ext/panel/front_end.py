@@ -10,11 +10,12 @@ import functools
 import threading
 from typing import Any
 
-from jaxstage_ext.panel import change_notices, display
+from jaxstage_ext.panel import change_notices
 from jaxstage_ext.panel.connection import Connection, NotebookState
 from jaxstage_ext.panel.front_end_requests import METHODS
 from jaxstage_ext.panel.params import Answer, Params
 from jaxstage_ext.panel.replying import named, refusal, replied
+from jaxstage_ext.panel.showing import display
 from jaxstage_ext.panel.subshells import leave_routing_to_the_page
 
 MOST_CONNECTIONS = 16

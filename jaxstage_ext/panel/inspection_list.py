@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.panel import display
+from jaxstage_ext.panel.showing import display
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program

@@ -13,12 +13,12 @@ import anywidget
 import traitlets
 
 from jaxstage_ext.panel import assets, subshells
-from jaxstage_ext.panel.kept_replies import KeptReplies
 from jaxstage_ext.panel.panel_state import PanelState, state_of
 from jaxstage_ext.panel.params import Programs, with_opened
 from jaxstage_ext.panel.replying import refusal
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.report.encodable import encodable_json
+from jaxstage_ext.panel.saving.kept_replies import KeptReplies
+from jaxstage_ext.report.text.encodable import encodable_json
 from jaxstage_ext.report.uninterrupted import uninterrupted
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import memory_is_known

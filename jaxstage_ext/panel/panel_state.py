@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from jaxstage_ext.panel.params import Programs
-from jaxstage_ext.program.summary_form import Summary
-from jaxstage_ext.report.encodable import encodable_json
+from jaxstage_ext.program.head.summary_form import Summary
+from jaxstage_ext.report.text.encodable import encodable_json
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import summary_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jaxstage_ext.report.bounded_repr import bounded_str, type_name
+from jaxstage_ext.report.text.bounded_repr import bounded_str, type_name
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from jaxstage_ext.panel.params import MOST_TEXT, Answer, BadRequest, Params, failure, quoted
-from jaxstage_ext.report.json_form import is_shallow
+from jaxstage_ext.report.saved.json_form import is_shallow
 
 Known = TypeVar("Known")
 LONGEST_ID = 100

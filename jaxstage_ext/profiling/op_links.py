@@ -12,11 +12,11 @@ import numpy.typing as npt
 from jaxstage_ext.ir import cached_documents
 from jaxstage_ext.ir.hlo import hlo_document, text_rows, whole_module
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.hlo.cached_places import NO_PLACES, CachedPlaces
 from jaxstage_ext.ir.hlo.categories import categories
-from jaxstage_ext.ir.hlo.heaviest_members import heaviest_members
-from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.hlo.places.cached_places import NO_PLACES, CachedPlaces
+from jaxstage_ext.ir.hlo.places.heaviest_members import heaviest_members
+from jaxstage_ext.ir.sources.source import FrameTable
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces
 from jaxstage_ext.report.document import INFERRED, Document
 from jaxstage_ext.report.frames import Frames

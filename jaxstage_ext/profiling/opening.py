@@ -19,9 +19,9 @@ from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.unreadable import NotAProfile, TooLarge, UnreadableProfile
 from jaxstage_ext.profiling.xplane import profiler_folder, xplane
 from jaxstage_ext.profiling.xplane.several_hosts import together
-from jaxstage_ext.report.file_names import shown
 from jaxstage_ext.report.recording import Recording
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.units import scaled
 
 Source = str | os.PathLike[str] | bytes
 _HEAD = 4096

@@ -6,7 +6,7 @@ import itertools
 import time
 from typing import NamedTuple
 
-from jaxstage_ext.ir import run_cells
+from jaxstage_ext.ir.sources import run_cells
 
 _NUMBERS = itertools.count(1)
 

@@ -12,37 +12,41 @@ import numpy as np
 
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
-from jaxstage_ext.core import cached_executable, stage_list, stages
+from jaxstage_ext.core import cached_executable
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.jax_private import xla_executables
-from jaxstage_ext.core.stage_error import explain
-from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE, WAITING
+from jaxstage_ext.core.stage import stage_list, stages
+from jaxstage_ext.core.stage.stage_error import explain
+from jaxstage_ext.core.stage.staged import COMPILE, LOWER, TRACE, WAITING
+from jaxstage_ext.core.staleness.traced_versions import OldVersion
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
-from jaxstage_ext.core.traced_versions import OldVersion
 from jaxstage_ext.ir import cached_documents, parse_errors, python
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.hlo.cached_places import CachedPlaces
+from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces
 from jaxstage_ext.ir.lazy_documents import Documents
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.profiling.capture.capture_facts import CaptureFacts
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import foreign_targets, origin, source_places, version_wording, xla_statistics
+from jaxstage_ext.program import origin
+from jaxstage_ext.program.device import xla_statistics
+from jaxstage_ext.program.device.xla_statistics import MemoryStatistics
+from jaxstage_ext.program.questions import foreign_targets
 from jaxstage_ext.program.results import FactResults
-from jaxstage_ext.program.xla_statistics import MemoryStatistics
+from jaxstage_ext.program.source import source_places, version_wording
 from jaxstage_ext.report.document import Coverage, Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames
-from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.recording import Recording
+from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
     from jaxstage_ext.ir.dumps.dump_index import DumpedModule
-    from jaxstage_ext.program.summary_form import FigureSummary, Summary
+    from jaxstage_ext.program.head.summary_form import FigureSummary, Summary
 
 
 NO_DEVICE = "no device"

@@ -10,21 +10,22 @@ import functools
 
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.jax_private import lowered_modules
-from jaxstage_ext.program import cluster, tab_requests, tab_tables
-from jaxstage_ext.program import out_of_memory as exhausted
-from jaxstage_ext.program.collectives import collectives
-from jaxstage_ext.program.dtypes import changes_dtypes, dtypes
-from jaxstage_ext.program.effects import effects, has_effects
-from jaxstage_ext.program.kernels import kernels
-from jaxstage_ext.program.layouts import layouts
-from jaxstage_ext.program.memory import memory
-from jaxstage_ext.program.module_work import work
-from jaxstage_ext.program.passes import passes
+from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.program.device import cluster
+from jaxstage_ext.program.device import out_of_memory as exhausted
+from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.shardings import shardings
-from jaxstage_ext.program.tab_record import Price, Tab, TabTable
+from jaxstage_ext.program.questions.collectives import collectives
+from jaxstage_ext.program.questions.dtypes import changes_dtypes, dtypes
+from jaxstage_ext.program.questions.effects import effects, has_effects
+from jaxstage_ext.program.questions.layouts import layouts
+from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.module_work import work
+from jaxstage_ext.program.questions.passes import passes
+from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.program.tab import tab_requests, tab_tables
+from jaxstage_ext.program.tab.tab_record import Price, Tab, TabTable
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.view_parts import Parts
 

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.report.public_paths import INSTALLED, public_path
+from jaxstage_ext.report.text.public_paths import INSTALLED, public_path
 
 Ints = npt.NDArray[np.int32]
 

@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jaxstage_ext.report import table_html, table_text
-from jaxstage_ext.report.cell_text import MOST_ROWS as MOST_ROWS
-from jaxstage_ext.report.cell_text import cell as cell
-from jaxstage_ext.report.cell_text import cell_of as cell_of
-from jaxstage_ext.report.cell_text import is_number as is_number
-from jaxstage_ext.report.cell_text import one_line
-from jaxstage_ext.report.cell_text import plain as plain
-from jaxstage_ext.report.format_version import TABLE_VERSION
+from jaxstage_ext.report.saved.format_version import TABLE_VERSION
+from jaxstage_ext.report.text import table_html, table_text
+from jaxstage_ext.report.text.cell_text import MOST_ROWS as MOST_ROWS
+from jaxstage_ext.report.text.cell_text import cell as cell
+from jaxstage_ext.report.text.cell_text import cell_of as cell_of
+from jaxstage_ext.report.text.cell_text import is_number as is_number
+from jaxstage_ext.report.text.cell_text import one_line
+from jaxstage_ext.report.text.cell_text import plain as plain
 
 Place = tuple[int, str]
 """A cell: its row, from 0, and its column."""

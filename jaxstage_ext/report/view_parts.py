@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from jaxstage_ext.report.bounded_repr import bounded_str, type_name
-from jaxstage_ext.report.shortened import shortened
+from jaxstage_ext.report.text.bounded_repr import bounded_str, type_name
+from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.unavailable import Unavailable
 
 Value = TypeVar("Value")

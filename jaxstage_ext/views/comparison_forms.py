@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from jaxstage_ext.report.shortened import some
+from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.views.words import clean, cut, width
 
 _MARKS = {"best": "▲", "worst": "▼"}

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.report.public_paths import public_folders
 from jaxstage_ext.report.table import Table, cell, is_number, plain
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.units import plural, scaled
 from jaxstage_ext.report.view_parts import Parts, Value
 from jaxstage_ext.views.words import clean, cut, cut_start
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
-    from jaxstage_ext.program.tab_record import TabTable
+    from jaxstage_ext.program.tab.tab_record import TabTable
 
 MOST_ROWS = 10
 _WIDEST = 60
@@ -94,7 +94,7 @@ def memory_curve(program: Program) -> MemoryCurve | None:
 
 
 def _facts() -> Any:
-    from jaxstage_ext.program import cheap_facts  # where there is a program, JAX is imported already
+    from jaxstage_ext.program.tab import cheap_facts  # where there is a program, JAX is imported already
 
     return cheap_facts
 

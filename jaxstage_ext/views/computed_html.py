@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.report.units import plural, share
+from jaxstage_ext.report.text.units import plural, share
 from jaxstage_ext.views import computed_facts
+from jaxstage_ext.views.charts.png import Colour, png
 from jaxstage_ext.views.computed_facts import MemoryCurve, ShownRows
-from jaxstage_ext.views.png import Colour, png
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxstage_ext.ir.hlo import parameter_paths
+from jaxstage_ext.ir.hlo.places import parameter_paths
 from jaxstage_ext.report.document import LEFT_OUT, OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan

@@ -17,25 +17,25 @@ class StillForms(NamedTuple):
 
 
 def _compiles_text(program: Any, columns: int) -> str:
-    from jaxstage_ext.views import compile_forms  # it imports JAX
+    from jaxstage_ext.views.compiled import compile_forms  # it imports JAX
 
     return compile_forms.text(program.history, columns, program.title, program.notes)
 
 
 def _compiles_html(program: Any) -> str:
-    from jaxstage_ext.views import compile_forms  # it imports JAX
+    from jaxstage_ext.views.compiled import compile_forms  # it imports JAX
 
     return compile_forms.html(program.history, program.title, program.notes)
 
 
 def _cache_text(program: Any, columns: int) -> str:
-    from jaxstage_ext.views import compile_cache_forms  # it imports JAX
+    from jaxstage_ext.views.compiled import compile_cache_forms  # it imports JAX
 
     return compile_cache_forms.text(program.report, columns)
 
 
 def _cache_html(program: Any) -> str:
-    from jaxstage_ext.views import compile_cache_forms  # it imports JAX
+    from jaxstage_ext.views.compiled import compile_cache_forms  # it imports JAX
 
     return compile_cache_forms.html(program.report)
 

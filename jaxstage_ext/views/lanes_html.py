@@ -9,9 +9,9 @@ import numpy as np
 
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import SECOND, TimeUnit
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.views.charts.png import Colour, png
 from jaxstage_ext.views.lane_strips import COLOURS, LEVELS, LaneStrip, Window, lane_strips, whole
-from jaxstage_ext.views.png import Colour, png
 from jaxstage_ext.views.words import clean, cut
 
 COLUMNS, STRIP_HEIGHT = 640, 12

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import SECOND, EventKind
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.views.lane_strips import COLOURS, LEVELS, LaneStrip, Window, lane_strips, whole
 from jaxstage_ext.views.words import clean, cut
 

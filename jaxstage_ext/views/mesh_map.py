@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from jaxstage_ext.report.units import share as percent
+from jaxstage_ext.report.text.units import share as percent
 from jaxstage_ext.views.words import clean, cut, width
 
 Plain = Mapping[str, Any]

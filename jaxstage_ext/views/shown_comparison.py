@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from jaxstage_ext.program.comparison_table import Comparison
+from jaxstage_ext.program.comparing.comparison_table import Comparison
 from jaxstage_ext.views import comparison_forms
 
 

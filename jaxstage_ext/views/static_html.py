@@ -16,10 +16,10 @@ from pygments import lex
 from pygments.token import Comment, Keyword, Name, String
 
 from jaxstage_ext.ir.lexers import LEXERS
-from jaxstage_ext.report import saved_source
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.saved import saved_source
+from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import (
     comparison_forms,
@@ -35,8 +35,8 @@ from jaxstage_ext.views.summaries import summarised_once, summary_of
 from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
+    from jaxstage_ext.program.head.summary_form import StageSummary, Summary
     from jaxstage_ext.program.program import Program
-    from jaxstage_ext.program.summary_form import StageSummary, Summary
     from jaxstage_ext.report.document import Document
 
 LARGEST = 96_000

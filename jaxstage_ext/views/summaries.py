@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.report.text.public_paths import public_text
 
 if TYPE_CHECKING:
+    from jaxstage_ext.program.head.summary_form import Summary
     from jaxstage_ext.program.program import Program
-    from jaxstage_ext.program.summary_form import Summary
 
 
 _made: ContextVar[dict[int, Summary] | None] = ContextVar("summaries of the form that is being made", default=None)
@@ -35,7 +35,7 @@ def summarised_once() -> Iterator[None]:
 
 def summary_of(program: Program) -> Summary:
     """The summary of a program. Where there is a program, JAX is imported already."""
-    from jaxstage_ext.program import summary
+    from jaxstage_ext.program.head import summary
 
     made = _made.get()
     if made is None:
@@ -49,7 +49,7 @@ def call_title(program: Program) -> str:
     """The call's name and the types of its arguments, in one line."""
     if program.saved_summary is not None:
         return program.saved_summary["signature"]
-    from jaxstage_ext.program.call_signature import signature
+    from jaxstage_ext.program.head.call_signature import signature
 
     traced = program.jax_traced is not None
     return program.results.once(("call title", traced), lambda: public_text(signature(program)))
@@ -57,6 +57,6 @@ def call_title(program: Program) -> str:
 
 def memory_is_known(program: Program) -> bool:
     """Whether the program's memory was computed, of which its head shows a figure. Computes nothing."""
-    from jaxstage_ext.program.memory import memory
+    from jaxstage_ext.program.questions.memory import memory
 
     return memory.is_known(program)

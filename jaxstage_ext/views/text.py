@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.report import saved_source
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.saved import saved_source
+from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import (
     comparison_forms,
@@ -23,8 +23,8 @@ from jaxstage_ext.views.summaries import summarised_once, summary_of
 from jaxstage_ext.views.words import clean, cut, width
 
 if TYPE_CHECKING:
+    from jaxstage_ext.program.head.summary_form import Summary
     from jaxstage_ext.program.program import Program
-    from jaxstage_ext.program.summary_form import Summary
     from jaxstage_ext.report.document import Document
 
 NARROWEST, WIDEST = 48, 160

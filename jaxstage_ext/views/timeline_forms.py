@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.report import saved_source
-from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.saved import saved_source
 from jaxstage_ext.report.table import Table, cell, is_number, plain
-from jaxstage_ext.report.units import share
+from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.units import share
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.lanes_html import lanes_html
 from jaxstage_ext.views.words import clean, cut, width
@@ -141,7 +141,7 @@ def _cell(table: Table, name: str, row: Mapping[str, object], texts: Mapping[str
 
 def _line_texts(program: Program, source: bool | None) -> Mapping[str, str]:
     """Where there is a program, JAX is imported already."""
-    from jaxstage_ext.program.line_texts import line_texts
+    from jaxstage_ext.program.source.line_texts import line_texts
 
     if not saved_source.is_kept(source):
         return {}

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.report.document_kinds import KINDS
-from jaxstage_ext.report.units import duration, plural
+from jaxstage_ext.report.text.units import duration, plural
 
 if TYPE_CHECKING:
-    from jaxstage_ext.program.summary_form import FigureSummary, StageSummary, Summary
+    from jaxstage_ext.program.head.summary_form import FigureSummary, StageSummary, Summary
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

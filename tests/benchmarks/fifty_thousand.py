@@ -4,7 +4,7 @@ import numpy as np
 
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.requests import memory_requests
-from jaxstage_ext.program import module_work
+from jaxstage_ext.program.questions import module_work
 from tests.helpers.made_costs import Instruction, cost
 
 N, LENGTH, LANES = 50_000, 60_000, 400

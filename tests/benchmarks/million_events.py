@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxstage_ext.panel.shown_timeline import recorded
+from jaxstage_ext.panel.showing.shown_timeline import recorded
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import EventKind, EventLane, Events, LaneKind, Ops, Recording

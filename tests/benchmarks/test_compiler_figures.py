@@ -19,7 +19,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.store import cache
 from tests.benchmarks.model import step
 from tests.benchmarks.table import pairs, row, seconds

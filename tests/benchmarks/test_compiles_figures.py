@@ -16,8 +16,8 @@ from jaxstage_ext.compilation.records.named_globals import named_globals
 from jaxstage_ext.compilation.records.stale_names import stale_names
 from jaxstage_ext.compile_history import CompileHistory
 from jaxstage_ext.notebook.compiles_request import newest_cell
-from jaxstage_ext.panel.shown_history import shown_history
-from jaxstage_ext.views import compile_forms
+from jaxstage_ext.panel.showing.shown_history import shown_history
+from jaxstage_ext.views.compiled import compile_forms
 from tests.benchmarks.table import row, seconds
 
 pytestmark = pytest.mark.benchmark

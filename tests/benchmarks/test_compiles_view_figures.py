@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jaxstage_ext.panel import compiles_display
 from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.showing import compiles_display
 from tests.benchmarks.table import row, seconds
 from tests.benchmarks.ten_thousand_compiles import COUNT, history
 

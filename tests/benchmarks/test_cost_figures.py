@@ -20,14 +20,14 @@ from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.program import tabs
-from jaxstage_ext.program.collectives import collectives
-from jaxstage_ext.program.cost import cost
-from jaxstage_ext.program.dtypes import dtypes
-from jaxstage_ext.program.instruction_places import instruction_places, places_in
-from jaxstage_ext.program.propagated_module import propagation_dump
-from jaxstage_ext.program.shardings import shardings
+from jaxstage_ext.program.questions.collectives import collectives
+from jaxstage_ext.program.questions.cost import cost
+from jaxstage_ext.program.questions.dtypes import dtypes
+from jaxstage_ext.program.questions.propagated_module import propagation_dump
+from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.program.source.instruction_places import instruction_places, places_in
 from tests.benchmarks.model import step
 from tests.benchmarks.table import row, seconds
 

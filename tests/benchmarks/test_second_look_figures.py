@@ -12,7 +12,8 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core import constants, jax_private
+from jaxstage_ext.core import jax_private
+from jaxstage_ext.core.inputs import constants
 from jaxstage_ext.core.targets import environments
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool

@@ -74,7 +74,7 @@ step(params, state, tokens)
 """
 TOLD = """
 import json
-from jaxstage_ext.program.collectives import count
+from jaxstage_ext.program.questions.collectives import count
 roof, found, first = ins.cost.roofline, ins.memory, next(ins.collectives.table.rows())
 print("TOLD", json.dumps(dict(
     bound=roof.bounded_by, fits=found.fit.text, differ=next(found.checks.rows())["note"],

@@ -54,7 +54,7 @@ def opens(report: Any) -> bool:
 def with_lines(report: dict[str, Any], text: str) -> dict[str, Any]:
     """The report with this text in the middle of every document."""
     import jaxstage_ext
-    from jaxstage_ext.report.packed_columns import compressed
+    from jaxstage_ext.report.saved.packed_columns import compressed
 
     opened = jaxstage_ext.Inspection.from_json(json.dumps(report))
     for kind, document in report["documents"].items():

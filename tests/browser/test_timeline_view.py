@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.browser.servers import Server
 
 MADE = """
-from jaxstage_ext.panel.shown_timeline import recorded
+from jaxstage_ext.panel.showing.shown_timeline import recorded
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
@@ -52,7 +52,7 @@ step(ps, x)[0].block_until_ready()
 PROFILED = """
 import dataclasses, glob, tempfile
 import numpy as np
-from jaxstage_ext.panel.shown_timeline import recorded
+from jaxstage_ext.panel.showing.shown_timeline import recorded
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane import xplane

@@ -21,7 +21,7 @@ from jax.experimental import io_callback
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.core.jax_private.effect_rules import called_by
 from jaxstage_ext.core.jax_private.outlined_jaxprs import outlined
-from jaxstage_ext.program.logged_program import logged_program
+from jaxstage_ext.program.kinds.logged_program import logged_program
 from tests.helpers.heard_compiles import Heard, heard_compiles
 
 X = np.ones(4, np.float32)

@@ -15,8 +15,8 @@ from jaxstage_ext.compilation.history.history import History
 from jaxstage_ext.compilation.records.compile_record import Asker, CacheOutcome, CompileRecord, PersistentFacts
 from jaxstage_ext.compilation.records.record_outcome import recompiles_text
 from jaxstage_ext.panel.requests import compiles_requests
-from jaxstage_ext.report.units import duration
-from jaxstage_ext.views import compile_forms
+from jaxstage_ext.report.text.units import duration
+from jaxstage_ext.views.compiled import compile_forms
 from tests.helpers.compile_records import compile_record, function_identity, signature, stage_runs
 
 

@@ -27,7 +27,7 @@ from jaxstage_ext.compilation.persistent import watching
 from jaxstage_ext.compilation.records import function_identity, record_size, recorded_signature, value_keeping
 from jaxstage_ext.compilation.records.compile_log import LOG, CompileLog
 from jaxstage_ext.core.jax_private import compile_context, compile_frames, monitoring_listeners
-from jaxstage_ext.ir import run_cells, source
+from jaxstage_ext.ir.sources import run_cells, source
 from tests.helpers.heard_compiles import ALL, Heard, heard_compiles, stages
 
 

@@ -13,8 +13,8 @@ from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import KeptValue
 from jaxstage_ext.compilation.records.record_names import place_text
 from jaxstage_ext.compilation.records.stale_names import stale_names
-from jaxstage_ext.panel import shown_history
-from jaxstage_ext.views.stale_wording import REMEDY, stale_notes
+from jaxstage_ext.panel.showing import shown_history
+from jaxstage_ext.views.compiled.stale_wording import REMEDY, stale_notes
 
 DEFINITIONS = """
 import numpy as np

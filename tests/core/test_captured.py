@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxstage_ext.core import captured
+from jaxstage_ext.core.inputs import captured
 
 TABLE = jnp.arange(6.0)
 PARAMS = {"w": jnp.ones((2, 2)), "b": [np.ones(3)]}

@@ -13,7 +13,7 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext.core.jax_private.lowered_modules import LARGEST_WRITTEN, stablehlo_texts
 from jaxstage_ext.ir import stablehlo
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable
 
 NUMBERS = np.random.default_rng(0).normal(size=(64, 64)) * 3
 DTYPES = ("float32", "bfloat16", "float16", "int8", "uint32", "complex64", "bool")

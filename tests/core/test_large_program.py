@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxstage_ext.core import worker_choice
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import lowered_modules
+from jaxstage_ext.core.safety import worker_choice
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.inspecting import inspect, run

@@ -11,7 +11,7 @@ from interrupts import interrupt
 from jax import monitoring
 from jax._src import monitoring as listeners
 
-from jaxstage_ext.core.events import hear
+from jaxstage_ext.core.stage.events import hear
 
 
 @pytest.mark.parametrize("name", ["register_event_listener", "unregister_event_duration_listener"])

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.core import checkpoint_policies, rematerialization
+from jaxstage_ext.core.derivative import checkpoint_policies, rematerialization
 from jaxstage_ext.report.unavailable import Unavailable
 
 W = [jax.random.normal(jax.random.key(i), (64, 64)) / 8 for i in range(4)]

@@ -12,7 +12,7 @@ from jax._src.ad_checkpoint import saved_residuals
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import residual_tables
-from jaxstage_ext.core import residuals
+from jaxstage_ext.core.derivative import residuals
 from jaxstage_ext.report.unavailable import Unavailable
 
 W = {"a": jnp.ones((8, 8)), "b": jnp.ones((8, 8))}

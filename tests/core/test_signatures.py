@@ -7,7 +7,7 @@ import inspect
 import pytest
 from _pytest.outcomes import Failed
 
-from jaxstage_ext.core.signatures import signature_of
+from jaxstage_ext.core.inputs.signatures import signature_of
 
 
 class Signed:

@@ -15,7 +15,7 @@ import pytest
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.stageable import stageable
+from jaxstage_ext.core.stage.stageable import stageable
 
 X = np.arange(1, 5, dtype=np.float32)
 NAMESPACE: dict[str, Any] = {}

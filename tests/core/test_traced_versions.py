@@ -21,10 +21,10 @@ from traced_functions import X, defined, versions
 from jaxstage_ext import inspect
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.records.compile_log import LOG
-from jaxstage_ext.core import traced_versions
-from jaxstage_ext.core.named_values import NamedValues
-from jaxstage_ext.core.traced_versions import ITSELF, ChangedName
-from jaxstage_ext.program import version_wording
+from jaxstage_ext.core.staleness import traced_versions
+from jaxstage_ext.core.staleness.named_values import NamedValues
+from jaxstage_ext.core.staleness.traced_versions import ITSELF, ChangedName
+from jaxstage_ext.program.source import version_wording
 
 Case = tuple[Callable[..., Any], Callable[[], Any]]
 

@@ -17,8 +17,8 @@ from counted_calls import calls_of
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
-from jaxstage_ext.core import trial_compile
-from jaxstage_ext.core.crash_risk import CrashRisk, crash_risk
+from jaxstage_ext.core.safety import trial_compile
+from jaxstage_ext.core.safety.crash_risk import CrashRisk, crash_risk
 from jaxstage_ext.core.targets import cross_compile
 
 X = jax.ShapeDtypeStruct((8, 8), jnp.float32)

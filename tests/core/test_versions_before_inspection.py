@@ -12,7 +12,7 @@ import pytest
 from traced_functions import X, defined, versions
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.traced_versions import ChangedName
+from jaxstage_ext.core.staleness.traced_versions import ChangedName
 
 
 def test_values_from_before_the_first_inspection_are_not_claimed() -> None:

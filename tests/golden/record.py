@@ -59,8 +59,8 @@ def main() -> None:
     jax.config.update("jax_num_cpu_devices", DEVICES)
     jax.config.update("jax_hlo_source_file_canonicalization_regex", re.escape(f"{HERE.parent.parent}/"))
     from jaxstage_ext import inspect
-    from jaxstage_ext.core import stages
     from jaxstage_ext.core.jax_private import lowered_modules, xla_executables
+    from jaxstage_ext.core.stage import stages
 
     for name, (function, arguments) in load_programs().PROGRAMS.items():
         folder = HERE / f"jax-{jax.__version__}" / name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxstage_ext.ir import protowire
+from jaxstage_ext.ir.wire import protowire
 from jaxstage_ext.profiling.xplane.xplane_wire import Wire
 
 _PLANES, _LINES, _EVENTS, _OFFSET = 1, 3, 4, 2

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.program.document_titles import title_of
-from jaxstage_ext.program.saved import SavedProgram
+from jaxstage_ext.program.head.document_titles import title_of
+from jaxstage_ext.program.kinds.saved import SavedProgram
 from jaxstage_ext.report.document import OP, Document, document
 from jaxstage_ext.report.frames import Frames, SourceFile
 

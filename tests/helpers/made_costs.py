@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.loops.executions import Executions
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.cost.work_range import WorkRange
-from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
-from jaxstage_ext.ir.lists import Lists, lists
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.lists import Lists, lists
 
 NUMBER = {name: number for number, (name, *_) in TYPES.items()}
 
@@ -113,7 +113,7 @@ class Device:
 
 @dataclass
 class Costs:
-    """What the cost view uses of `jaxstage_ext.program.cost.Costs`."""
+    """What the cost view uses of `jaxstage_ext.program.questions.cost.Costs`."""
 
     work: Cost
     roofline: Any = None

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jaxstage_ext import Inspection
-from jaxstage_ext.panel import page, panel_state
+from jaxstage_ext.panel import panel_state
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.showing import page
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.traced_versions import OldVersion
-from jaxstage_ext.program import version_wording
+from jaxstage_ext.core.staleness.traced_versions import OldVersion
+from jaxstage_ext.program.source import version_wording
 
 X = np.arange(1, 5, dtype=np.float32)
 

@@ -23,8 +23,8 @@ from counted_calls import calls_of
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.core.stageable import unwrap
-from jaxstage_ext.core.staged import LOWER, Staged
+from jaxstage_ext.core.stage.stageable import unwrap
+from jaxstage_ext.core.stage.staged import LOWER, Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.store import cache, entry
 from jaxstage_ext.store.disk import Disk

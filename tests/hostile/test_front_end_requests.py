@@ -12,11 +12,11 @@ import fakes
 import pytest
 from attack import Attack
 
-from jaxstage_ext.panel import display
 from jaxstage_ext.panel.connection import NotebookState
 from jaxstage_ext.panel.front_end import FrontEnd
 from jaxstage_ext.panel.front_end_requests import METHODS
 from jaxstage_ext.panel.params import MOST_TEXT
+from jaxstage_ext.panel.showing import display
 
 DEEP: Any = []
 for _ in range(3000):

@@ -23,8 +23,8 @@ from jax._src import compiler, stages
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspecting import inspect
 from jaxstage_ext.notebook import staging
-from jaxstage_ext.panel import display
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.showing import display
 from jaxstage_ext.worker import pool
 from jaxstage_ext.worker.process import Worker
 

@@ -18,9 +18,9 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.panel import search
-from jaxstage_ext.report import public_paths
 from jaxstage_ext.report.document import document
 from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.report.text import public_paths
 
 ROOT = Path(jaxstage_ext.__file__).parent
 LENGTH = 40_000
@@ -34,15 +34,16 @@ MADE = {
     ("analysis.cost.equations", "re.sub"): "prefixes of JAX's names, in _SHORT",
     ("core.jax_private.tracebacks", "re.sub"): "the user's own setting of JAX, which JAX applies to the same names",
     ("core.targets.packages", "re.match"): "requirements in the metadata of installed packages",
-    ("notebook.completion", "re.compile"): "names of magics",
-    ("notebook.toplevel_await", "re.compile"): "names of magics",
-    ("program.foreign_targets", "re.search"): "one name, escaped",
-    ("program.kernel_texts", "re.search"): "one of two names; where it stands again, the quote behind it ends a match",
+    ("ir.folds", "re.compile"): "one class of characters",
+    ("notebook.lines.completion", "re.compile"): "names of magics",
+    ("notebook.cells.toplevel_await", "re.compile"): "names of magics",
+    ("program.questions.foreign_targets", "re.search"): "one name, escaped",
+    ("program.machine_code.kernel_texts", "re.search"): "one of two names; again, the quote behind it ends a match",
     ("panel.search", "re.compile"): "test_names_are_looked_up_in_linear_time",
     ("worker.inside.whole_files", "re.compile"): "names of files",
-    ("report.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",
-    ("report.public_paths", "re.fullmatch"): "test_paths_are_shortened_in_linear_time",
-    ("report.public_paths", "re.sub"): "test_paths_are_shortened_in_linear_time",
+    ("report.text.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",
+    ("report.text.public_paths", "re.fullmatch"): "test_paths_are_shortened_in_linear_time",
+    ("report.text.public_paths", "re.sub"): "test_paths_are_shortened_in_linear_time",
 }
 """Patterns made while it runs, and of what; those of a module's own constants are in the module."""
 

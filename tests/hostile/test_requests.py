@@ -22,9 +22,9 @@ from jaxstage_ext.panel.params import MOST_TEXT
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.answers import QUESTIONS
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.questions.answers import QUESTIONS
 from jaxstage_ext.report.recording import EventKind
 
 X = jnp.ones((8, 8))

@@ -24,8 +24,8 @@ from attack import Attack
 
 from jaxstage_ext import inspect
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.ir import source_wording
-from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.ir.sources import source_wording
+from jaxstage_ext.ir.sources.source_texts import SourceState
 
 X = np.arange(1, 5, dtype=np.float32)
 NUMBERS = [0.5, 1.0, 2.0, 3.0, 4.0, -1.0]

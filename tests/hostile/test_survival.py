@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import pytest
 from hostile_programs import Endless, Static, X, cases, nested
 
-from jaxstage_ext.core import stages
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage import stages
 from jaxstage_ext.inspecting import inspect, run
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel import jobs, panel_state
-from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program import summary as heads
-from jaxstage_ext.report.bounded_repr import type_name
+from jaxstage_ext.panel.showing.mimebundle import static_bundle
+from jaxstage_ext.program.head import summary as heads
+from jaxstage_ext.report.text.bounded_repr import type_name
 
 REPLACED_BY_JAX = ("raises Unsettable", "raises WithoutTraceback")
 """Errors that JAX cannot handle itself: it raises another."""

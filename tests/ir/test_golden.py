@@ -11,7 +11,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable
 from tests.golden.record import DEVICES, listing, load_programs, text_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import Inspection, inspect
-from jaxstage_ext.ir.hlo.parameter_paths import parameter_paths
+from jaxstage_ext.ir.hlo.places.parameter_paths import parameter_paths
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text

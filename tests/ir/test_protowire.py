@@ -12,8 +12,8 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.hlo import module
+from jaxstage_ext.ir.wire import protowire
 
 KIND = descriptor_pb2.FieldDescriptorProto
 

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jaxstage_ext.ir import folds, links, python, stablehlo
+from jaxstage_ext.ir import folds, python, stablehlo
 from jaxstage_ext.ir.hlo import hlo_document, module
-from jaxstage_ext.ir.links import LinkGraph
-from jaxstage_ext.ir.mlir_location import Locations
-from jaxstage_ext.ir.source import FrameTable, Location, is_outside, is_user
-from jaxstage_ext.report import saved_form, saved_reading
+from jaxstage_ext.ir.sources import links
+from jaxstage_ext.ir.sources.links import LinkGraph
+from jaxstage_ext.ir.sources.mlir_location import Locations
+from jaxstage_ext.ir.sources.source import FrameTable, Location, is_outside, is_user
 from jaxstage_ext.report.document import INFERRED, LEFT_OUT, OP, Document
+from jaxstage_ext.report.saved import saved_form, saved_reading
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "jax-0.12.0.1"
 MODULE = module.parse((GOLDEN / "scan" / "hlo.pb").read_bytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.ir.source_regions import UsedPlace, called_at, regions
+from jaxstage_ext.ir.sources.source_regions import UsedPlace, called_at, regions
 
 SOURCE = """\
 TOKEN = "secret"                      # 1

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from IPython.core.error import UsageError
 from jaxtyping import Array, ArrayLike, BFloat16, Bool, Float, Int, Key, Num, PRNGKeyArray, PyTree, Shaped
 
-from jaxstage_ext.notebook.annotations import NoShape, describe_arguments, shape_from
-from jaxstage_ext.notebook.arguments import Dims, dtype_named, parse
-from jaxstage_ext.notebook.calls import NoArguments, arguments
+from jaxstage_ext.notebook.cells.calls import NoArguments, arguments
+from jaxstage_ext.notebook.lines.annotations import NoShape, describe_arguments, shape_from
+from jaxstage_ext.notebook.lines.arguments import Dims, dtype_named, parse
 
 
 def spec(dtype: str, *shape: int) -> jax.ShapeDtypeStruct:

@@ -12,8 +12,8 @@ from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Place
-from jaxstage_ext.notebook.call_count_notes import call_notes
-from jaxstage_ext.notebook.call_counts import CallCounts
+from jaxstage_ext.notebook.cells.call_count_notes import call_notes
+from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 CAN_COUNT = sys.version_info >= (3, 12)
 counts = pytest.mark.skipif(not CAN_COUNT, reason="sys.monitoring is of Python 3.12")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from magic_shell import Shell, fresh_shell
 
-from jaxstage_ext.notebook.cell import functions, last_calls
+from jaxstage_ext.notebook.cells.cell import functions, last_calls
 
 
 @pytest.fixture

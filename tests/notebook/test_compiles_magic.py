@@ -14,7 +14,7 @@ from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.history.history import history
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
-from jaxstage_ext.panel.shown_history import ShownHistory
+from jaxstage_ext.panel.showing.shown_history import ShownHistory
 from tests.helpers.compile_records import compile_record
 
 STEP = """@jax.jit

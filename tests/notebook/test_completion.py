@@ -8,7 +8,7 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 from magic_shell import fresh_shell
 
-from jaxstage_ext.notebook import target_completion
+from jaxstage_ext.notebook.lines import target_completion
 
 Complete = Callable[[str], list[str]]
 DEFINITIONS = """

@@ -9,7 +9,7 @@ import pytest
 from magic_shell import Shell, fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.program import measured_wording
+from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.report.deliberate_error import frames_above_ours
 
 

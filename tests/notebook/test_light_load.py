@@ -14,7 +14,7 @@ MOST_MODULES = 60
 HEAVY = (
     *("anywidget", "ipywidgets", "plotly", "pandas", "numpy.typing"),
     "jaxstage_ext.report.frames",
-    "jaxstage_ext.core.staged",
+    "jaxstage_ext.core.stage.staged",
     "jaxstage_ext.core.targets.catalogue",
     "jaxstage_ext.core.jax_private.lowered_modules",
     "jaxstage_ext.compilation.records.compile_record",

@@ -222,7 +222,7 @@ def test_config_shows_the_settings(shell: Shell) -> None:
 
 
 def test_a_changed_setting_acts(shell: Shell) -> None:
-    from jaxstage_ext.panel import display
+    from jaxstage_ext.panel.showing import display
 
     before = display.MOST_PANELS
     assert shell.run("%config JAXStage.most_panels = 3\n%compile loss(w, x)").ok

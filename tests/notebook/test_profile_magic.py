@@ -14,7 +14,7 @@ from jax._src import compiler
 from jaxstage_ext.core.jax_private import profiler_state
 from jaxstage_ext.profiling.analysis import timeline_facts
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import EventKind
 
 MODEL = """\

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from page_kernel import PageKernel, errors, page_kernel
 
-from jaxstage_ext.ir import run_cells
+from jaxstage_ext.ir.sources import run_cells
 
 LOADING = "%load_ext jaxstage_ext\nimport jax, jax.numpy as jnp\nx = jnp.ones((4, 4))\ndef early(x): return jnp.cos(x)"
 BODY = "@jax.jit\ndef k(x):\n    return jnp.sin(x).sum()\nk(x)"

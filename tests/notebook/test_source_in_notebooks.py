@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from magic_shell import Shell, fresh_shell
 
-from jaxstage_ext.ir import source_wording
-from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.ir.sources import source_wording
+from jaxstage_ext.ir.sources.source_texts import SourceState
 
 FIRST = "def f(x):\n    return x + 1\n"
 SECOND = "# moved\n\n\n\ndef f(x):\n    y = x * 2\n    return y * 3\n"

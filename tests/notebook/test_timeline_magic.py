@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from magic_shell import Shell, fresh_shell
 
-from jaxstage_ext.notebook import completion
+from jaxstage_ext.notebook.lines import completion
 from jaxstage_ext.profiling.timeline import Timeline
 from tests.helpers.profiles import captured
 

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from jaxstage_ext.panel import assets, display
-from jaxstage_ext.panel.display import WIDGET_VIEW
+from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.showing import display
+from jaxstage_ext.panel.showing.display import WIDGET_VIEW
 
 
 class Notebook:

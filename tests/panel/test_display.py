@@ -15,9 +15,11 @@ import fakes
 import ipywidgets
 import pytest
 
-from jaxstage_ext.panel import assets, display, later_saving
-from jaxstage_ext.panel.display import WIDGET_VIEW
-from jaxstage_ext.panel.saved_output import MIME_TYPE
+from jaxstage_ext.panel import assets
+from jaxstage_ext.panel.saving import later_saving
+from jaxstage_ext.panel.saving.saved_output import MIME_TYPE
+from jaxstage_ext.panel.showing import display
+from jaxstage_ext.panel.showing.display import WIDGET_VIEW
 
 
 def live():

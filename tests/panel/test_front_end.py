@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import fakes
 import pytest
 
-from jaxstage_ext.panel import change_notices, display, front_end
+from jaxstage_ext.panel import change_notices, front_end
 from jaxstage_ext.panel.connection import NotebookState
 from jaxstage_ext.panel.front_end import FrontEnd
 from jaxstage_ext.panel.front_end_requests import inspection_requests
+from jaxstage_ext.panel.showing import display
 
 
 class Comm:

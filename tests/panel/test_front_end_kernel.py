@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 from page_kernel import Message, PageKernel, displays, errors, page_kernel
 
-from jaxstage_ext.panel.display import WIDGET_VIEW
-from jaxstage_ext.panel.saved_output import MIME_TYPE
+from jaxstage_ext.panel.saving.saved_output import MIME_TYPE
+from jaxstage_ext.panel.showing.display import WIDGET_VIEW
 
 LOADING = "%load_ext jaxstage_ext"
 SETUP = "import jax, jax.numpy as jnp, pathlib, threading, time\nx = jnp.ones((4, 4))"

@@ -20,8 +20,9 @@ from flax import nnx
 from jaxstage_ext import inspection as inspections
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspecting import run
-from jaxstage_ext.panel import page, panel_state
-from jaxstage_ext.panel.mimebundle import static_bundle
+from jaxstage_ext.panel import panel_state
+from jaxstage_ext.panel.showing import page
+from jaxstage_ext.panel.showing.mimebundle import static_bundle
 from tests.helpers.magic_shell import fresh_shell
 
 SECRET, USER = "hunter2", "zaphodb"

@@ -12,12 +12,12 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.panel import first_replies, kept_replies
-from jaxstage_ext.panel.first_replies import keep_first_replies
-from jaxstage_ext.panel.kept_replies import KeptReplies
 from jaxstage_ext.panel.panel import Panel, _answer
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.panel.saved_output import MIME_TYPE, saved_output
+from jaxstage_ext.panel.saving import first_replies, kept_replies
+from jaxstage_ext.panel.saving.first_replies import keep_first_replies
+from jaxstage_ext.panel.saving.kept_replies import KeptReplies
+from jaxstage_ext.panel.saving.saved_output import MIME_TYPE, saved_output
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report import kernel_settings
 
@@ -165,7 +165,7 @@ def test_no_tab_is_answered_beyond_the_time(program: Program) -> None:
 
 
 def test_large_programs_answer_nothing_by_themselves(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jaxstage_ext.program import cheap_facts
+    from jaxstage_ext.program.tab import cheap_facts
 
     monkeypatch.setattr(cheap_facts, "MOST_LINES", 3)
     kept = KeptReplies()

@@ -12,7 +12,7 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.panel import Panel, _answer
-from jaxstage_ext.program import device_fit
+from jaxstage_ext.program.device import device_fit
 
 
 @pytest.fixture

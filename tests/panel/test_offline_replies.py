@@ -8,14 +8,14 @@ import jax.numpy as jnp
 from helpers.recordings import Event, recording
 
 from jaxstage_ext import inspect
-from jaxstage_ext.panel.page import page_html
-from jaxstage_ext.panel.page_replies import replies
 from jaxstage_ext.panel.requests import timeline_table_requests
+from jaxstage_ext.panel.saving.page_replies import replies
+from jaxstage_ext.panel.showing.page import page_html
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.recorded_program import RecordedProgram
-from jaxstage_ext.program.tab_requests import TIMELINE_TABLES
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
+from jaxstage_ext.program.tab.tab_requests import TIMELINE_TABLES
 
 
 def program(name: str = "k") -> RecordedProgram:

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import Inspection, inspect
-from jaxstage_ext.panel import page_replies
-from jaxstage_ext.program import cheap_facts
-from jaxstage_ext.program.kernels import kernels
-from jaxstage_ext.program.memory import memory
-from jaxstage_ext.program.passes import passes
+from jaxstage_ext.panel.saving import page_replies
+from jaxstage_ext.program.machine_code.kernels import kernels
+from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.passes import passes
+from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.views import computed_facts
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text

@@ -6,9 +6,10 @@ import fakes
 import ipywidgets
 import pytest
 
-from jaxstage_ext.panel import display, jobs
-from jaxstage_ext.panel.display import WIDGET_VIEW
-from jaxstage_ext.panel.saved_output import MIME_TYPE
+from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel.saving.saved_output import MIME_TYPE
+from jaxstage_ext.panel.showing import display
+from jaxstage_ext.panel.showing.display import WIDGET_VIEW
 
 
 def live():

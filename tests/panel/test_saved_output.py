@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.panel import mimebundle
-from jaxstage_ext.panel.mimebundle import static_bundle
-from jaxstage_ext.panel.saved_bounds import bounded
-from jaxstage_ext.panel.saved_call import SavedReplies, saved_calls
-from jaxstage_ext.panel.saved_output import MIME_TYPE, saved_output
-from jaxstage_ext.program import saved
+from jaxstage_ext.panel.saving.saved_bounds import bounded
+from jaxstage_ext.panel.saving.saved_call import SavedReplies, saved_calls
+from jaxstage_ext.panel.saving.saved_output import MIME_TYPE, saved_output
+from jaxstage_ext.panel.showing import mimebundle
+from jaxstage_ext.panel.showing.mimebundle import static_bundle
+from jaxstage_ext.program.kinds import saved
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.document import OP, document

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import pytest
 
 import jaxstage_ext
-from jaxstage_ext.panel import display
 from jaxstage_ext.panel.connection import Connection, NotebookState
 from jaxstage_ext.panel.front_end_requests import METHODS
 from jaxstage_ext.panel.params import BadRequest
-from jaxstage_ext.program.summary import summary
+from jaxstage_ext.panel.showing import display
+from jaxstage_ext.program.head.summary import summary
 
 W, X = jnp.ones((16, 32)), jnp.ones((4, 16))
 

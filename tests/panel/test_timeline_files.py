@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.recordings import Event, recording
 
-from jaxstage_ext.panel import shown_timeline
-from jaxstage_ext.panel.shown_timeline import ShownTimeline
+from jaxstage_ext.panel.showing import shown_timeline
+from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline

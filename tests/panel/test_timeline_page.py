@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from jaxstage_ext.panel.page import page_html
-from jaxstage_ext.panel.shown_timeline import recorded
+from jaxstage_ext.panel.showing.page import page_html
+from jaxstage_ext.panel.showing.shown_timeline import recorded
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from tests.helpers.recordings import Event, recording

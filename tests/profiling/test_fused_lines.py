@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxstage_ext.ir.hlo.heaviest_members import heaviest_members
 from jaxstage_ext.ir.hlo.module import parse
-from jaxstage_ext.ir.lists import lists
+from jaxstage_ext.ir.hlo.places.heaviest_members import heaviest_members
+from jaxstage_ext.ir.wire.lists import lists
 from jaxstage_ext.profiling.analysis.table_wording import FUSED
 from jaxstage_ext.profiling.capture.capture import Capture
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 
 
 @jax.jit

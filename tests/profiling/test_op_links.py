@@ -14,7 +14,7 @@ import pytest
 from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.op_links import ShownModule
 from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces

@@ -15,9 +15,9 @@ from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program import answer_wording, answers
-from jaxstage_ext.program.answer_wording import Holding, Measure
-from jaxstage_ext.program.memory import memory
+from jaxstage_ext.program.questions import answer_wording, answers
+from jaxstage_ext.program.questions.answer_wording import Holding, Measure
+from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.report.unavailable import Unavailable
 
 pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")

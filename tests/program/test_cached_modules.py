@@ -11,8 +11,8 @@ import pytest
 from helpers.recordings import Event, recording
 
 from jaxstage_ext.ir.hlo import whole_module
-from jaxstage_ext.program import recorded_lines
-from jaxstage_ext.program.cached_modules import notes, with_cached_modules
+from jaxstage_ext.program.source import recorded_lines
+from jaxstage_ext.program.source.cached_modules import notes, with_cached_modules
 from jaxstage_ext.report.recording import RecordedModule, Recording
 
 

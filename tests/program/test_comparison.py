@@ -20,8 +20,8 @@ from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import parse
-from jaxstage_ext.program.comparison_columns import COLUMNS
-from jaxstage_ext.program.comparison_table import ComparedFigure, Comparison, TargetFigures
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparing.comparison_table import ComparedFigure, Comparison, TargetFigures
 from jaxstage_ext.report.table import Column
 from jaxstage_ext.views.shown_comparison import ShownComparison
 

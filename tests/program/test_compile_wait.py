@@ -14,9 +14,9 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, parse_all
 from jaxstage_ext.inspecting import run
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.panel import printed
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program.comparison_figures import target_figures
+from jaxstage_ext.panel.showing import printed
+from jaxstage_ext.program.comparing.comparison_figures import target_figures
 
 PATIENCE = 60.0
 

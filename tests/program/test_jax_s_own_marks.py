@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.program.notes import notes
+from jaxstage_ext.program.head.notes import notes
 
 X = jnp.ones(5)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jaxstage_ext.ir.hlo.executed import Instruction
-from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts, Launch
-from jaxstage_ext.program.kernel_rows import of_cpu, of_cuda, of_tpu
-from jaxstage_ext.program.kernel_types import Kernel
+from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts, Launch
+from jaxstage_ext.program.machine_code.kernel_rows import of_cpu, of_cuda, of_tpu
+from jaxstage_ext.program.machine_code.kernel_types import Kernel
 from jaxstage_ext.report.document import document
 from jaxstage_ext.report.frames import Frames
 

@@ -14,7 +14,7 @@ from flax import nnx
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.panel.requests import document_requests
-from jaxstage_ext.program.library_arguments import authors_names
+from jaxstage_ext.program.source.library_arguments import authors_names
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 

@@ -17,7 +17,7 @@ from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Artefacts, Asker, CompileRecord, Entry
 from jaxstage_ext.inspecting import inspect
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.logged_program import logged_program
+from jaxstage_ext.program.kinds.logged_program import logged_program
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 

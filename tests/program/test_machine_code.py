@@ -21,8 +21,8 @@ import jaxstage_ext
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program import kernel_rows
-from jaxstage_ext.program.kernel_types import Kernels
+from jaxstage_ext.program.machine_code import kernel_rows
+from jaxstage_ext.program.machine_code.kernel_types import Kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.unavailable import Unavailable
@@ -233,7 +233,7 @@ def test_spills_are_counted() -> None:
             "}",
         ]
     )
-    from jaxstage_ext.ir import ptx
+    from jaxstage_ext.ir.machine import ptx
 
     found = nvidia_tools.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
     said = ptx.resources(found["log"])["tight"]
@@ -350,7 +350,7 @@ def test_nothing_compiled_is_said_in_one_line() -> None:
 
 
 def test_a_missing_tool_is_named_with_its_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    from jaxstage_ext.program import kernel_rows
+    from jaxstage_ext.program.machine_code import kernel_rows
 
     table = kernels("cpu:1", "spread_out")
     monkeypatch.setattr(packages, "disassembler", lambda: None)

@@ -19,8 +19,8 @@ from jaxstage_ext.analysis.sharding.sharding_wording import per_device
 from jaxstage_ext.analysis.sharding.slices import Sharding
 from jaxstage_ext.core.recompile import partitioner_input
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program import margin
-from jaxstage_ext.program.collectives import collectives, count
+from jaxstage_ext.program.questions.collectives import collectives, count
+from jaxstage_ext.program.source import margin
 
 P = PartitionSpec
 

@@ -16,9 +16,11 @@ from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import answers, margin, measured_wording
-from jaxstage_ext.program.answers import QUESTIONS
-from jaxstage_ext.program.measured import measured
+from jaxstage_ext.program.questions import answers
+from jaxstage_ext.program.questions.answers import QUESTIONS
+from jaxstage_ext.program.running import measured_wording
+from jaxstage_ext.program.running.measured import measured
+from jaxstage_ext.program.source import margin
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from jaxstage_ext.report.unavailable import Unavailable
 from tests.helpers.recordings import Event, recording

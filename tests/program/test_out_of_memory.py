@@ -10,8 +10,9 @@ import pytest
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext import inspect
-from jaxstage_ext.panel import display, mimebundle
-from jaxstage_ext.program import out_of_memory, tabs
+from jaxstage_ext.panel.showing import display, mimebundle
+from jaxstage_ext.program import tabs
+from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.worker import pool
 
 SIDE = 1 << 24

@@ -20,11 +20,11 @@ from jaxstage_ext.analysis.collectives.collective_causes import Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.cluster import NO_SPEED_OF_TARGET
-from jaxstage_ext.program.propagated_module import propagation_dump
-from jaxstage_ext.report.public_paths import public_path
-from jaxstage_ext.report.units import scaled
-from jaxstage_ext.views import collectives_figure
+from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
+from jaxstage_ext.program.questions.propagated_module import propagation_dump
+from jaxstage_ext.report.text.public_paths import public_path
+from jaxstage_ext.report.text.units import scaled
+from jaxstage_ext.views.charts import collectives_figure
 from jaxstage_ext.worker import pool
 
 MESHES = {"cpu:8": {"data": 2, "model": 4}, "v5e:4x4": {"data": 4, "model": 4}, "h100:8": {"data": 2, "model": 4}}

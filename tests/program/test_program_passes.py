@@ -19,9 +19,9 @@ from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.passes import diff, hlo_graph, hlo_line, pass_table
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.program.extra_documents import extra_document
-from jaxstage_ext.program.passes import module_after
-from jaxstage_ext.program.passes import passes as passes_of
+from jaxstage_ext.program.head.extra_documents import extra_document
+from jaxstage_ext.program.questions.passes import module_after
+from jaxstage_ext.program.questions.passes import passes as passes_of
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool, process

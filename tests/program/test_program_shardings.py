@@ -16,7 +16,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.sharding import sharding_wording
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.program.propagated_module import propagation_dump
+from jaxstage_ext.program.questions.propagated_module import propagation_dump
 
 MESH = {"data": 4, "model": 2}
 

@@ -12,17 +12,21 @@ from helpers.recordings import Event, recording
 
 from jaxstage_ext import inspect, load
 from jaxstage_ext.core import recorded_text
-from jaxstage_ext.panel import shown_timeline
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.showing import shown_timeline
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.capture.capture import Capture
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
-from jaxstage_ext.program import saved, summary, tabs, target_title, timeline_rates
-from jaxstage_ext.program.recorded_program import RecordedProgram
-from jaxstage_ext.program.recorded_program import timeline as timeline_of
+from jaxstage_ext.program import tabs
+from jaxstage_ext.program.device import target_title
+from jaxstage_ext.program.head import summary
+from jaxstage_ext.program.kinds import saved
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import timeline as timeline_of
+from jaxstage_ext.program.running import timeline_rates
 from jaxstage_ext.report.recording import NONE, EventKind, RecordedModule
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html

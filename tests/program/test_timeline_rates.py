@@ -12,10 +12,10 @@ from helpers.recordings import Event, recording
 from jaxstage_ext import inspect
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import rate_wording as wording
-from jaxstage_ext.program.cost import cost
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.timeline_rates import with_rates
+from jaxstage_ext.program.questions.cost import cost
+from jaxstage_ext.program.running import rate_wording as wording
+from jaxstage_ext.program.running.timeline_rates import with_rates
 from jaxstage_ext.report.table import Table
 
 N = 64

@@ -15,8 +15,8 @@ from IPython.core.error import UsageError
 from magic_shell import fresh_shell
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.valueless import is_valueless
-from jaxstage_ext.program import live_arrays
+from jaxstage_ext.core.inputs.valueless import is_valueless
+from jaxstage_ext.program.running import live_arrays
 
 X = jnp.ones(3)
 

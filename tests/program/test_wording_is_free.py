@@ -13,7 +13,8 @@ from wordings import OTHER, silence
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis.memory import residual_tables
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.program import answers, margin
+from jaxstage_ext.program.questions import answers
+from jaxstage_ext.program.source import margin
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")
 

@@ -33,13 +33,13 @@ from jaxstage_ext.compile_history import compile_cache, compiles
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import answers
-from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
-from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
+from jaxstage_ext.program.head.summary import summary
+from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.summary import summary
-from jaxstage_ext.report import units
+from jaxstage_ext.program.questions import answers
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind, Loss, Lost
+from jaxstage_ext.report.text import units
 from tests.helpers.recordings import Event, recording
 
 RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"

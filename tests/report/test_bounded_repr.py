@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxstage_ext.report.bounded_repr import (
+from jaxstage_ext.report.text.bounded_repr import (
     ValueTexts,
     bounded_repr,
     bounded_str,
@@ -169,7 +169,7 @@ def test_the_values_of_one_call_share_their_time(monkeypatch: pytest.MonkeyPatch
         allowed.append(seconds)
         return ask(value, seconds=seconds)
 
-    monkeypatch.setattr("jaxstage_ext.report.bounded_repr.bounded_repr", asked)
+    monkeypatch.setattr("jaxstage_ext.report.text.bounded_repr.bounded_repr", asked)
     texts, endless = ValueTexts(0.1), [Endless() for _ in range(20)]
     for _ in range(3):
         assert all("repr took over" in texts.repr_of(value) for value in endless)

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.panel_state import state_of
-from jaxstage_ext.report.bounded_repr import bounded_repr, bounded_str, function_name
-from jaxstage_ext.report.encodable import encodable, encodable_json
+from jaxstage_ext.panel.showing.mimebundle import static_bundle
+from jaxstage_ext.report.text.bounded_repr import bounded_repr, bounded_str, function_name
+from jaxstage_ext.report.text.encodable import encodable, encodable_json
 
 LONE = "a\ud800b"
 SEEN = "a\\ud800b"

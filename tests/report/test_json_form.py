@@ -6,8 +6,8 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 
 import pytest
 
-from jaxstage_ext.report import json_form
-from jaxstage_ext.report.json_form import BadForm, checked, quoted, read
+from jaxstage_ext.report.saved import json_form
+from jaxstage_ext.report.saved.json_form import BadForm, checked, quoted, read
 
 
 class Inner(TypedDict, total=False):

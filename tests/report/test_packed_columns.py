@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from jaxstage_ext.report.json_form import BadForm
-from jaxstage_ext.report.packed_columns import compressed, decompressed
+from jaxstage_ext.report.saved.json_form import BadForm
+from jaxstage_ext.report.saved.packed_columns import compressed, decompressed
 
 DATA = b"a text " * 100
 PACKED = base64.b64decode(compressed(DATA))

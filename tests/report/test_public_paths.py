@@ -7,8 +7,8 @@ import os
 import jax
 import pytest
 
-from jaxstage_ext.ir.source import FrameTable
-from jaxstage_ext.report import public_paths
+from jaxstage_ext.ir.sources.source import FrameTable
+from jaxstage_ext.report.text import public_paths
 
 
 @pytest.fixture

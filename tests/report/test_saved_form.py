@@ -14,8 +14,8 @@ from jax.sharding import PartitionSpec as P
 import jaxstage_ext
 from jaxstage_ext import Inspection
 from jaxstage_ext.panel import assets, panel_state
-from jaxstage_ext.report import saved_form, saved_reading
 from jaxstage_ext.report.document import document
+from jaxstage_ext.report.saved import saved_form, saved_reading
 from jaxstage_ext.views.text import panel_text
 
 X = jnp.ones((8, 8))

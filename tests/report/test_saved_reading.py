@@ -17,8 +17,8 @@ from jaxstage_ext import Inspection
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.report import packed_columns, saved_form, saved_reading
-from jaxstage_ext.report.json_form import BadForm
+from jaxstage_ext.report.saved import packed_columns, saved_form, saved_reading
+from jaxstage_ext.report.saved.json_form import BadForm
 
 X = jnp.ones((8, 8))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.report.shortened import shortened, some
+from jaxstage_ext.report.text.shortened import shortened, some
 
 
 @pytest.mark.parametrize(("text", "shown"), [("abcd", "abcd"), ("abcde", "abc…"), ("", "")])

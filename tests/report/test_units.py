@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.report.units import duration, plural, rounded, scaled, signed
+from jaxstage_ext.report.text.units import duration, plural, rounded, scaled, signed
 
 
 @pytest.mark.parametrize(

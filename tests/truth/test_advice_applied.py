@@ -14,8 +14,8 @@ from jax import lax
 
 from jaxstage_ext import inspect, load
 from jaxstage_ext.analysis.memory.memory_advice import Suggestion
+from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.report.units import scaled
 
 N = 256
 

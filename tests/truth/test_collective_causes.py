@@ -18,7 +18,7 @@ import pytest
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.program import margin
+from jaxstage_ext.program.source import margin
 from tests.truth import sharded_programs as programs
 from tests.truth.expectation import Expectation, UserProgram, answer, holds, inspected, rows
 

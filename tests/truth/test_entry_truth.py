@@ -11,7 +11,7 @@ import numpy as np
 from jax.experimental import io_callback
 
 from jaxstage_ext.analysis.memory.memory_advice import Suggestion
-from jaxstage_ext.program import answer_wording
+from jaxstage_ext.program.questions import answer_wording
 from tests.truth.expectation import Expectation, UserProgram, holds, inspected, rows
 
 SIDE = 64

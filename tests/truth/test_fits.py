@@ -15,7 +15,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets import devices
 from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.inspecting import prepare
-from jaxstage_ext.program import answers
+from jaxstage_ext.program.questions import answers
 from tests.truth.expectation import Expectation, UserProgram, answer, header, holds, rows
 
 HAS_TOTAL = jax.__version_info__ >= (0, 12)

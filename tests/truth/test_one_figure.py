@@ -16,7 +16,7 @@ from panel_requests import ask
 import jaxstage_ext
 from jaxstage_ext.analysis.cost.module_cost import GROUPS
 from jaxstage_ext.report.table import Table, plain
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.views.static_html import panel_html
 from tests.golden.record import load_programs
 from tests.truth import generated

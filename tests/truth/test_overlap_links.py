@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import pytest
 from jax.sharding import PartitionSpec as P
 
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 from tests.truth.expectation import Expectation, UserProgram, answer, holds, inspected, rows
 
 S = 4 * 1024 * 1024

@@ -19,7 +19,7 @@ from jaxstage_ext.compilation.records.compile_record import (
     StageName,
     StageRun,
 )
-from jaxstage_ext.views import compile_forms
+from jaxstage_ext.views.compiled import compile_forms
 from jaxstage_ext.views.words import width
 from tests.helpers.compile_records import compile_record, function_identity, signature, stage_runs
 

@@ -17,8 +17,8 @@ from counted_calls import calls_of
 from jax.sharding import PartitionSpec
 
 from jaxstage_ext import Inspection, inspect
-from jaxstage_ext.program import cheap_facts
-from jaxstage_ext.program.device_fit import device_fit
+from jaxstage_ext.program.device.device_fit import device_fit
+from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.views import computed_facts, computed_html
 from jaxstage_ext.views.computed_facts import MemoryCurve
 from jaxstage_ext.views.static_html import LARGEST, panel_html

@@ -13,7 +13,7 @@ from made_costs import Device, Instruction, cost
 from magic_shell import fresh_shell
 
 from jaxstage_ext.analysis.cost import roofline
-from jaxstage_ext.views import figures
+from jaxstage_ext.views.charts import figures
 
 PLOTLY = "application/vnd.plotly.v1+json"
 

@@ -9,7 +9,7 @@ from helpers.recordings import Event, recording
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import EventLane, LaneKind, Loss, Lost
 from jaxstage_ext.views import timeline_forms
 from jaxstage_ext.views.static_html import LARGEST, panel_html

@@ -11,7 +11,7 @@ from helpers.recordings import Event, recording
 import jaxstage_ext
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import Loss, Lost
 from jaxstage_ext.views.static_html import panel_html
 

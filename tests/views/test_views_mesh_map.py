@@ -81,7 +81,7 @@ def test_where_it_cannot_be_drawn_the_error_is_shown_all_the_same(monkeypatch: p
     def fails(*_: Any) -> None:
         raise RuntimeError("no device")
 
-    monkeypatch.setattr("jaxstage_ext.program.refused_shardings.read", fails)
+    monkeypatch.setattr("jaxstage_ext.program.questions.refused_shardings.read", fails)
     mesh = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
     with pytest.raises(ValueError, match="divi") as raised:
         inspect(jax.jit(jnp.tanh, in_shardings=NamedSharding(mesh, P("data"))), jnp.ones((7, 6)))

@@ -17,9 +17,10 @@ import jaxstage_ext
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.inspecting import run
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.panel import assets, display, page
+from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program import summary
+from jaxstage_ext.panel.showing import display, page
+from jaxstage_ext.program.head import summary
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 

@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 import fakes
 import pytest
 
-from jaxstage_ext.panel import assets, page
+from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.requests import document_requests
-from jaxstage_ext.program import saved
+from jaxstage_ext.panel.showing import page
+from jaxstage_ext.program.kinds import saved
 from jaxstage_ext.report.document import GRADIENT, INFERRED, OP
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.views import words

@@ -25,11 +25,11 @@ from jaxstage_ext.compilation.history.history import History, history
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.compilation.records.stale_names import stale_names
-from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.ir.sources.source_texts import SourceState
 from jaxstage_ext.profiling.mosaic.mosaic_recording import decode
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.logged_program import LoggedProgram
+from jaxstage_ext.program.kinds.logged_program import LoggedProgram
 
 X = np.ones((4, 4), np.float32)
 CELLS = """

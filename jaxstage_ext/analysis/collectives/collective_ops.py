@@ -17,7 +17,7 @@ import numpy as np
 from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS, Module
 from jaxstage_ext.ir.hlo.shapes import OPAQUE, TOKEN
 from jaxstage_ext.ir.hlo.sharding_field import Collective as Message
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _STARTS = {kind + b"-start": kind for kind in (b"all-reduce", b"all-gather", b"collective-permute")}
 _DONES = (b"all-reduce-done", b"all-gather-done", b"collective-permute-done", b"async-done")

@@ -14,8 +14,8 @@ from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOp
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps as Finder
 from jaxstage_ext.analysis.collectives.device_groups import Groups
 from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks, sent
-from jaxstage_ext.analysis.cost import executions
-from jaxstage_ext.analysis.cost.executions import Executions
+from jaxstage_ext.analysis.cost.loops import executions
+from jaxstage_ext.analysis.cost.loops.executions import Executions
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.propagation import Propagated

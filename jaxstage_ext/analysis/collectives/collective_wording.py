@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, total_sent
-from jaxstage_ext.report.shortened import some
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.units import scaled
 
 ONE_DEVICE = "One device; no collectives."
 NO_AXES = "the groups span no axes of the program's mesh"

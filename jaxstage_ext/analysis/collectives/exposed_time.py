@@ -20,7 +20,7 @@ import numpy as np
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.ir.hlo import schedule
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 class Exchange(NamedTuple):

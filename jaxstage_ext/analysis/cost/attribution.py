@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost import fused_traffic
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 Floats = npt.NDArray[np.float64]
 

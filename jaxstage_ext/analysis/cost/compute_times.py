@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import arithmetic, module_cost
-from jaxstage_ext.analysis.cost.arithmetic import Unit, UnitKind
+from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.analysis.cost.rules import arithmetic
+from jaxstage_ext.analysis.cost.rules.arithmetic import Unit, UnitKind
 from jaxstage_ext.analysis.cost.unit_peaks import Ceilings, Rate, rate
 
 Floats = npt.NDArray[np.float64]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
-from jaxstage_ext.report.units import plural, scaled
-from jaxstage_ext.report.units import share as percent
+from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.report.text.units import share as percent
 
 NO_EVENT = "the profile has no event of this instruction"
 NO_RATE = "it computes nothing, or it was not measured"

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
-from jaxstage_ext.analysis.cost.arithmetic import UnitKind
 from jaxstage_ext.analysis.cost.ceilings import Doubt, DoubtReason
 from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
-from jaxstage_ext.analysis.cost.flops import TRANSCENDENTAL
 from jaxstage_ext.analysis.cost.instruction_times import InstructionTimes
 from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.analysis.cost.rules.arithmetic import UnitKind
+from jaxstage_ext.analysis.cost.rules.flops import TRANSCENDENTAL
 from jaxstage_ext.ir.hlo.module import Module
 
 Floats = npt.NDArray[np.float64]

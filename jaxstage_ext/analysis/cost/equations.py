@@ -23,7 +23,7 @@ from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.report.numbering import numbered
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 
 Floats = npt.NDArray[np.float64]
 GROUPS = ("line", "scope", "primitive", "dtype")

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import traffic
+from jaxstage_ext.analysis.cost.rules import traffic
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.lists import Lists, lists
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.lists import Lists, lists
+from jaxstage_ext.ir.wire.protowire import Longs
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

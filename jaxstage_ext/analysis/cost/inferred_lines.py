@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost import cost_wording as wording
-from jaxstage_ext.ir.hlo.heaviest_members import heaviest_members
 from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.hlo.places.heaviest_members import heaviest_members
 
 Longs = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

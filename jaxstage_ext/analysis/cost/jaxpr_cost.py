@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from jaxstage_ext.analysis.cost import equation_algebra, flops, linear_algebra, windows
+from jaxstage_ext.analysis.cost.rules import equation_algebra, flops, linear_algebra, windows
 
 
 def _named(names: str) -> frozenset[str]:

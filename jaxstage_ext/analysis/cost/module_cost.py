@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import attribution, executions, flops, inferred_lines, traffic, work_ranges
+from jaxstage_ext.analysis.cost import attribution, inferred_lines, work_ranges
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.attribution import Attribution, InstructionWork
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
-from jaxstage_ext.analysis.cost.executions import Executions
-from jaxstage_ext.analysis.cost.library_calls import Counted
+from jaxstage_ext.analysis.cost.loops import executions
+from jaxstage_ext.analysis.cost.loops.executions import Executions
+from jaxstage_ext.analysis.cost.rules import flops, traffic
+from jaxstage_ext.analysis.cost.rules.library_calls import Counted
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module

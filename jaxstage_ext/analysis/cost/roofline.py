@@ -20,11 +20,11 @@ from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
 from jaxstage_ext.analysis.cost import async_copies, bound_verdict, compute_times, doubt_reasons
 from jaxstage_ext.analysis.cost import cost_wording as wording
-from jaxstage_ext.analysis.cost.arithmetic import Unit, UnitKind
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
 from jaxstage_ext.analysis.cost.instruction_times import InstructionTimes
 from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.analysis.cost.rules.arithmetic import Unit, UnitKind
 from jaxstage_ext.analysis.cost.unit_peaks import Ceilings
 from jaxstage_ext.report.table import Column, Table
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from jaxstage_ext.analysis.cost.arithmetic import Unit, UnitKind
+from jaxstage_ext.analysis.cost.rules.arithmetic import Unit, UnitKind
 
 
 class Ceilings(Protocol):

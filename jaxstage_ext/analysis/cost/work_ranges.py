@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost.executions import Executions, applied_to_scalars
+from jaxstage_ext.analysis.cost.loops.executions import Executions, applied_to_scalars
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.ir.hlo.module import Module
 

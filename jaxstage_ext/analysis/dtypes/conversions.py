@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import executions
+from jaxstage_ext.analysis.cost.loops import executions
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.ir.hlo import shapes
 from jaxstage_ext.ir.hlo.module import Module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, ConversionStage, Origin
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled
 
 NOT_IN_JAXPR = "a jaxpr does not say what goes to memory"
 IN_LOOP = "in a loop of unknown length"

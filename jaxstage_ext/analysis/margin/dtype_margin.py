@@ -10,7 +10,7 @@ from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
-from jaxstage_ext.report.units import signed
+from jaxstage_ext.report.text.units import signed
 
 _MLIR = {"i1": "bool"} | {f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)}
 

@@ -8,7 +8,7 @@ from enum import Enum
 from jaxstage_ext.analysis.collectives import collective_wording
 from jaxstage_ext.analysis.collectives.collective_causes import CollectiveCause, Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 
 
 class ReshardingAdvice(Enum):

@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.table import Table
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled
 
 TIME = "time"
 

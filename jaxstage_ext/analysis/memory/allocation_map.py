@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 def heights(scheduled: ScheduledBuffers) -> Longs:

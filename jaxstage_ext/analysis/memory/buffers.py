@@ -17,7 +17,7 @@ from jaxstage_ext.ir.hlo.buffer_assignment import Assignment
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.schedule import Schedule
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 class Kind(IntEnum):

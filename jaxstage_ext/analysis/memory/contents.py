@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
 from jaxstage_ext.ir.hlo import parts
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _HANDS_ON = (b"parameter", b"tuple", b"get-tuple-element", b"bitcast", b"while", b"conditional", b"call", b"copy-done")
 """Opcodes that pass a value on: a buffer is not named after them."""

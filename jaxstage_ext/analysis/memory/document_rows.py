@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 def first_known(places: Longs, *instructions: Longs) -> Longs:

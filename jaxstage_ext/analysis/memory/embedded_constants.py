@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from jaxstage_ext.analysis.cost import traffic
+from jaxstage_ext.analysis.cost.rules import traffic
 from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.ir.hlo.buffer_assignment import Allocations, Assignment, Values
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.lists import Lists
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.lists import Lists
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 def rows(ops: Module, platform: str) -> Longs:

@@ -16,8 +16,8 @@ from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.ir.hlo import parts as hlo_parts
 from jaxstage_ext.ir.hlo.aliases import aliased_arguments
 from jaxstage_ext.ir.hlo.shapes import HOST
-from jaxstage_ext.ir.lists import Lists, lists
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.lists import Lists, lists
+from jaxstage_ext.ir.wire.protowire import Longs
 
 LARGE = 1 << 20
 """Bytes from which a captured constant is looked up in the program; smaller ones count as kept."""

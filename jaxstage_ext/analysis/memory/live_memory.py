@@ -40,12 +40,12 @@ from jaxstage_ext.analysis.memory.origins import Origins
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.analysis.memory.residual_tables import Kept
 from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.report.units import scaled
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxstage_ext.ir.hlo.buffer_assignment import ALLOC, FREE, SHARE, Assignment, Trace
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 @dataclass(frozen=True, eq=False)

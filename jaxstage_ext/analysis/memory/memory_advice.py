@@ -13,7 +13,7 @@ from jaxstage_ext.analysis.memory import contents
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.spaces import Space
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 WORTH = 0.01
 """Share of the reserved bytes below which no advice is given."""

@@ -14,8 +14,8 @@ from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, FitVe
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
 from jaxstage_ext.analysis.memory.spaces import Space
-from jaxstage_ext.report.shortened import some
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.units import scaled
 
 DONATIONS = {
     Donation.NOT_DONATED: "not donated",

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
 from jaxstage_ext.ir.hlo.shapes import HOST
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 DEFAULT = 0
 """XLA's color of the device's own memory."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 Bools = npt.NDArray[np.bool_]
 

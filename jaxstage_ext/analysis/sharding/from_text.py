@@ -25,7 +25,7 @@ from jaxstage_ext.analysis.sharding.slices import (
     tiled,
     unknown,
 )
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _GROUP = re.compile(r" ?shard_(?:as|like) \d+| ?metadata=\{(?:(?!metadata=\{).)*\}$")
 _TILED = re.compile(

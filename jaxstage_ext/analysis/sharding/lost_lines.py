@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost.flops import ELEMENTWISE, TRANSCENDENTAL
+from jaxstage_ext.analysis.cost.rules.flops import ELEMENTWISE, TRANSCENDENTAL
 from jaxstage_ext.ir.hlo.module import Module
 
 _MOVED = (b"reshape", b"transpose", b"reverse", b"slice")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.analysis.cost import executions
+from jaxstage_ext.analysis.cost.loops import executions
 from jaxstage_ext.analysis.sharding import from_proto
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
@@ -19,7 +19,7 @@ from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, repli
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schema, shapes, sharding_field
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 
 class Chooser(StrEnum):

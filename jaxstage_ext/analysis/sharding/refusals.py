@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from jaxstage_ext.analysis.sharding.from_text import numbers
 from jaxstage_ext.analysis.sharding.mesh import Axis, BadSharding, Mesh
 from jaxstage_ext.analysis.sharding.slices import Sharding, on_mesh
-from jaxstage_ext.report.shortened import some
+from jaxstage_ext.report.text.shortened import some
 
 _LONGEST = 100_000
 """Characters of a message that are searched."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.sharding.mesh import BadSharding
 from jaxstage_ext.analysis.sharding.slices import REPLICATED, Sharding
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 TOKEN = "token"
 """The dtype of what orders effects, which holds no data."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
-from jaxstage_ext.report.units import scaled, share
+from jaxstage_ext.report.text.units import scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""

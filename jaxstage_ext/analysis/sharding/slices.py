@@ -19,7 +19,7 @@ from jaxstage_ext.analysis.sharding.mesh import (
     places_of,
     size_of,
 )
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 REPLICATED, MANUAL, UNREDUCED, UNKNOWN = "replicated", "manual", "unreduced", "unknown"
 """What devices with the same slice hold: the same values; a value each, inside `shard_map`; partial sums that are still

@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.mesh_drawing import mesh_of, parts_of, texts_of
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 MOST_SHEETS = 64
 """Most positions of the slider; a larger mesh is shown in part."""

@@ -17,7 +17,7 @@ from jaxstage_ext.compilation.records.function_source import (
     is_jitted_by_name,
     short_name,
 )
-from jaxstage_ext.report.bounded_repr import plain_repr
+from jaxstage_ext.report.text.bounded_repr import plain_repr
 
 _JITS: Final = {LAYER: LAYER, "JitFn": "nnx.jit"}
 """Functions of other libraries that jit, by the layer that they put around the user's function."""

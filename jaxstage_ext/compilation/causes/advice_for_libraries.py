@@ -7,7 +7,7 @@ from typing import Final
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, KeptValue
 from jaxstage_ext.compilation.records.equinox_call import LAYER
-from jaxstage_ext.ir.source import is_user
+from jaxstage_ext.ir.sources.source import is_user
 
 _OF_ARGUMENTS: Final = frozenset(
     {Cause.SHAPE, Cause.DTYPE, Cause.WEAK_TYPE, Cause.PYTREE, Cause.ARGUMENT_FORM, Cause.STATIC_VALUE}

@@ -14,8 +14,8 @@ from jaxstage_ext.compilation.records.call_parameters import CallParameters, cal
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.compilation.records.equinox_call import LAYER
 from jaxstage_ext.compilation.records.static_parts import named_statics
+from jaxstage_ext.core.inputs.pytree_paths import path_text
 from jaxstage_ext.core.jax_private import jit_options
-from jaxstage_ext.core.pytree_paths import path_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from jaxstage_ext.compilation.causes.cause import Cause, Difference
 from jaxstage_ext.compilation.causes.sameness import equal
 from jaxstage_ext.compilation.causes.shape_padding import has_powers_of_two, other_axes, padding
 from jaxstage_ext.compilation.records.compile_record import CallSignature
-from jaxstage_ext.report.bounded_repr import bounded_str
+from jaxstage_ext.report.text.bounded_repr import bounded_str
 
 _PYTHON_SCALARS = ("bool", "int", "float", "complex")
 

@@ -13,7 +13,7 @@ from jaxstage_ext.compilation.records.call_parameters import call_parameters
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, KeptValue
 from jaxstage_ext.compilation.records.values_inside_functions import ArrayType
 from jaxstage_ext.core.jax_private import compile_context, jit_options
-from jaxstage_ext.report.bounded_repr import bounded_str, plain_repr
+from jaxstage_ext.report.text.bounded_repr import bounded_str, plain_repr
 
 _LONGEST = 80
 

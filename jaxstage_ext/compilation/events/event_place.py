@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jaxstage_ext.compilation.records.compile_record import Place
 from jaxstage_ext.core.jax_private.compile_frames import is_jax
-from jaxstage_ext.ir import run_cells, source
+from jaxstage_ext.ir.sources import run_cells, source
 
 _MOST_FRAMES = 2000
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

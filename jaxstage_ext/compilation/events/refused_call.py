@@ -12,10 +12,10 @@ from jaxstage_ext.compilation.events.event_place import event_place
 from jaxstage_ext.compilation.events.failing_call import FailingCall, failing_call
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord, Entry
+from jaxstage_ext.core.inputs.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.jax_private.compile_frames import is_array, is_jax
 from jaxstage_ext.core.jax_private.refused_calls import Refusal, refusal
-from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
-from jaxstage_ext.report.bounded_repr import bounded_str, type_name
+from jaxstage_ext.report.text.bounded_repr import bounded_str, type_name
 
 _CONTAINERS = frozenset(map(id, (tuple, list, dict)))
 

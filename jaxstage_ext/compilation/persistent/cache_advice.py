@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 WRITE_ALL = 'jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)'
 SET_FOLDER = 'import jax, os\njax.config.update("jax_compilation_cache_dir", os.path.expanduser("~/.cache/jax"))'

@@ -16,8 +16,8 @@ from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
-from jaxstage_ext.report.shortened import some
-from jaxstage_ext.report.units import duration, plural, scaled, share
+from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.units import duration, plural, scaled, share
 
 _RESET = "jax.experimental.compilation_cache.compilation_cache.reset_cache()"
 _NAMED = 3

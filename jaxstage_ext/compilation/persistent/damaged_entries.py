@@ -8,7 +8,7 @@ from jaxstage_ext.compilation.persistent import cache_warnings
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy
-from jaxstage_ext.report.public_paths import public_folders
+from jaxstage_ext.report.text.public_paths import public_folders
 
 ASIDE = ".damaged"
 """What is added to the name of an entry that is set aside: JAX then compiles its program and writes it anew."""

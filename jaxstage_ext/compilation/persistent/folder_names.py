@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from jaxstage_ext.report.public_paths import HIDDEN, public_folders
+from jaxstage_ext.report.text.public_paths import HIDDEN, public_folders
 
 
 def folder_names(folders: Sequence[str]) -> list[str]:

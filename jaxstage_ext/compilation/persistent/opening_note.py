@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.report.public_paths import public_text
+from jaxstage_ext.report.text.public_paths import public_text
 
 
 def not_opened(folder: str) -> str:

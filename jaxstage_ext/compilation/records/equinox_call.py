@@ -13,7 +13,7 @@ import jax
 
 from jaxstage_ext.compilation.records.compile_record import CallSignature, FunctionIdentity, KeptValue
 from jaxstage_ext.compilation.records.value_keeping import kept_value
-from jaxstage_ext.core.pytree_paths import path_text
+from jaxstage_ext.core.inputs.pytree_paths import path_text
 
 LAYER = "equinox.filter_jit"
 _WRAPPER = "_filter_jit_cache.<locals>.fun_wrapped"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from jaxstage_ext.compilation.causes.precedents import LAMBDA
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, FunctionIdentity
 from jaxstage_ext.compilation.records.function_identity import innermost_function
-from jaxstage_ext.ir.source import is_user
+from jaxstage_ext.ir.sources.source import is_user
 
 _MOST_LINES: Final = 12
 _DEFINITIONS: Final = ("def ", "async def ")

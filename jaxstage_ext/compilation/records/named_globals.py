@@ -10,7 +10,7 @@ from typing import Any
 from jaxstage_ext.compilation.records.compile_record import NamedGlobal
 from jaxstage_ext.compilation.records.function_identity import innermost_function
 from jaxstage_ext.compilation.records.value_keeping import kept_value, type_path
-from jaxstage_ext.ir.source import is_outside, is_user
+from jaxstage_ext.ir.sources.source import is_outside, is_user
 
 _MOST_FUNCTIONS, _MOST_NAMES = 16, 64
 

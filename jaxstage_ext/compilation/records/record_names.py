@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from jaxstage_ext.compilation.history.history_rows import HistoryRow, line_of
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, Place
-from jaxstage_ext.report.public_paths import public_path
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.public_paths import public_path
+from jaxstage_ext.report.text.units import plural
 
 _MOST_NAMES = 3
 

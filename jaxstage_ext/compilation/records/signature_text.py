@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.compilation.records.compile_record import CallSignature, CompileRecord, KeptValue
-from jaxstage_ext.report.bounded_repr import plain_repr
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.bounded_repr import plain_repr
+from jaxstage_ext.report.text.units import plural
 
 _MOST_LEAVES, _LONGEST_VALUE = 4, 40
 """Leaves of an argument that are written out, and characters of a static value."""

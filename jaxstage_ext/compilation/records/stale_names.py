@@ -14,7 +14,7 @@ from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord
 from jaxstage_ext.compilation.records.function_identity import innermost_function
 from jaxstage_ext.compilation.records.named_globals import python_function
 from jaxstage_ext.compilation.records.value_keeping import kept_value
-from jaxstage_ext.core.code_reads import Scope, reads
+from jaxstage_ext.core.staleness.code_reads import Scope, reads
 
 _MISSING = object()
 _MOST_TRACES = 16

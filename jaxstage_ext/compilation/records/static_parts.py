@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference
 from jaxstage_ext.compilation.causes.sameness import equal
-from jaxstage_ext.report.bounded_repr import plain_repr, type_name
+from jaxstage_ext.report.text.bounded_repr import plain_repr, type_name
 
 _DEEPEST: Final = 8
 _MOST: Final = 8

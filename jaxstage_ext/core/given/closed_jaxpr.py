@@ -11,7 +11,7 @@ from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.jaxprs import ClosedJaxpr, jaxpr_as_fun
-from jaxstage_ext.core.staged import TRACE
+from jaxstage_ext.core.stage.staged import TRACE
 
 
 def given(value: Any, args: tuple[Any, ...], sizes: Mapping[str, int]) -> GivenObject | None:

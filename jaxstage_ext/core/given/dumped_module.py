@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from jaxstage_ext.core.recompile.machine_code import LARGEST_FILE
-from jaxstage_ext.ir import kernel_artefacts
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
-from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts
+from jaxstage_ext.ir.machine import kernel_artefacts
+from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.ir.passes import pipeline
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.report.file_names import shown
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.text.file_names import shown
 from jaxstage_ext.report.unavailable import Unavailable
 
 _TIMEOUT = 600.0

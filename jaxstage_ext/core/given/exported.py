@@ -13,7 +13,7 @@ from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private import exported_shardings
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
-from jaxstage_ext.core.staged import LOWER
+from jaxstage_ext.core.stage.staged import LOWER
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.report.unavailable import Unavailable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jaxstage_ext.core import stage_list
 from jaxstage_ext.core.given.given_object import GivenObject
-from jaxstage_ext.core.staged import COMPILE
-from jaxstage_ext.report.units import with_article
+from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.report.text.units import with_article
 
 
 def check(

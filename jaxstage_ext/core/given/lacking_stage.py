@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given.given_object import GivenObject
-from jaxstage_ext.core.staged import COMPILE, TRACE
-from jaxstage_ext.report.units import with_article
+from jaxstage_ext.core.stage.staged import COMPILE, TRACE
+from jaxstage_ext.report.text.units import with_article
 
 
 def without_stablehlo(call: Call, so: str, otherwise: str) -> str:

@@ -10,11 +10,11 @@ import jax
 from jaxstage_ext.core.call import has_method
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private import given_objects, platform_choice
-from jaxstage_ext.core.stageable import unwrap
-from jaxstage_ext.core.staged import COMPILE, LOWER, TRACE
+from jaxstage_ext.core.stage.stageable import unwrap
+from jaxstage_ext.core.stage.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import Target
-from jaxstage_ext.report.bounded_repr import type_name
+from jaxstage_ext.report.text.bounded_repr import type_name
 from jaxstage_ext.report.unavailable import Unavailable
 
 _STAGES = {jax.stages.Traced: TRACE, jax.stages.Lowered: LOWER, jax.stages.Compiled: COMPILE}

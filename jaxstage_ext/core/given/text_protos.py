@@ -14,8 +14,8 @@ from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_fa
 from jaxstage_ext.core.given.module_files import UnreadableModule
 from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos
-from jaxstage_ext.ir import protowire
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.report.text.units import scaled
 
 _FILES = ("xla/service/hlo.proto", "xla/xla_data.proto")
 _MESSAGE, _ENUM, _SYNTAX = 4, 5, 12

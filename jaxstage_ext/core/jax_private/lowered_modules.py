@@ -23,7 +23,7 @@ from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.given_options import is_profiled
 from jaxstage_ext.core.jax_private.jax_options import PROFILED
 from jaxstage_ext.core.jax_private.tracing import is_pmap
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 
 _pxla_any: Any = _pxla  # untyped
 LARGEST_WRITTEN = 1024

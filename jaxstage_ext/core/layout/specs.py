@@ -14,12 +14,12 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxstage_ext.core.call import Call, has_method
+from jaxstage_ext.core.inputs.pytree_paths import path_text
+from jaxstage_ext.core.inputs.signatures import signature_of
 from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.layout.meshes import Layout, MeshError, first_line, is_some, is_spec, sharding, shown
-from jaxstage_ext.core.pytree_paths import path_text
-from jaxstage_ext.core.signatures import signature_of
-from jaxstage_ext.report.bounded_repr import type_name
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.bounded_repr import type_name
+from jaxstage_ext.report.text.units import plural
 
 _SHARDING = re.compile(
     r"(?:Sharding )?NamedSharding\(mesh=(?:(?!NamedSharding\(|, spec=P).)*+"

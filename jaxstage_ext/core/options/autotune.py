@@ -19,9 +19,9 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core.targets.target import Target
-from jaxstage_ext.ir.proto_messages import STRING, Fields, build
+from jaxstage_ext.ir.wire.proto_messages import STRING, Fields, build
 from jaxstage_ext.report.deliberate_error import DeliberateError
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 LOAD, SAVE = "xla_gpu_load_autotune_results_from", "xla_gpu_dump_autotune_results_to"
 FILES = frozenset((LOAD, SAVE))

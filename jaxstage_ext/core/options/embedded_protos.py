@@ -13,7 +13,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2
 
-from jaxstage_ext.ir import protowire
+from jaxstage_ext.ir.wire import protowire
 
 _CHUNK = 1 << 22
 _LARGEST = 1 << 20

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos
-from jaxstage_ext.ir import proto_messages
+from jaxstage_ext.ir.wire import proto_messages
 
 _FILE, _NAME = "tsl/profiler/protobuf/profiled_instructions.proto", "ProfiledInstructionsProto"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import xla_flags
-from jaxstage_ext.ir import protowire
+from jaxstage_ext.ir.wire import protowire
 from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.worker import flag_text
 from jaxstage_ext.worker.compile_environment import READ_BY_XLA, CompileEnvironment

@@ -14,7 +14,7 @@ from google.protobuf import descriptor_pb2
 
 from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import embedded_protos
-from jaxstage_ext.ir import proto_messages, protowire
+from jaxstage_ext.ir.wire import proto_messages, protowire
 
 _XLA, _BACKENDS = "xla/xla.proto", "xla/backends/autotuner/backends.proto"
 _OWN = ".xla.DebugOptions."

@@ -11,8 +11,8 @@ from jaxstage_ext.core.targets.packages import CAPSTONE_PIP, CUDA_PIP
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import Limits
-from jaxstage_ext.ir import kernel_artefacts
-from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts
+from jaxstage_ext.ir.machine import kernel_artefacts
+from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache, entry
 

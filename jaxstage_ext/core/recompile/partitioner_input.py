@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from jaxstage_ext.core.recompile import preparation
-from jaxstage_ext.core.staged import Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.report.progress import Progress
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.passes.versions import POOLS

@@ -6,8 +6,8 @@ import jax
 
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.jax_private import jax_options
-from jaxstage_ext.core.stageable import unwrap
-from jaxstage_ext.core.staged import LOWER, Staged
+from jaxstage_ext.core.stage.stageable import unwrap
+from jaxstage_ext.core.stage.staged import LOWER, Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
 from jaxstage_ext.core.targets.target import TargetError

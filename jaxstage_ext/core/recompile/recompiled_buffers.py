@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from jaxstage_ext.core import stages
 from jaxstage_ext.core.recompile import preparation
-from jaxstage_ext.core.staged import COMPILE
+from jaxstage_ext.core.stage import stages
+from jaxstage_ext.core.stage.staged import COMPILE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.hlo import buffer_assignment, whole_module

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.recompile import preparation
-from jaxstage_ext.core.staged import Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import packages, worker_requests
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.core.targets.target import Target

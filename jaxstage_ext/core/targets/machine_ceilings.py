@@ -16,7 +16,7 @@ from typing import Any
 
 from jaxstage_ext.core.targets.catalogue import Device
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled
 from jaxstage_ext.store import cache
 
 HOW_TO_MEASURE = "%targets --measure, or jaxstage_ext.measure_ceilings(), measures them in a few seconds"

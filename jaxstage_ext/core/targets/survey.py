@@ -11,7 +11,7 @@ import jax
 from jaxstage_ext.core.targets import environments, packages
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import GPUS, LARGEST_POD, TPUS, parse
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from jaxstage_ext.core.targets.catalogue import CATALOGUE
 from jaxstage_ext.report.deliberate_error import DeliberateError
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 _NAME = re.compile(r"([a-z][a-z0-9-]*)(?::([0-9]+(?:x[0-9]+)*))?")
 MOST_CPUS = 4096

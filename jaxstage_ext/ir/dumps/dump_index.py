@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from jaxstage_ext.report.file_names import shown
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.file_names import shown
 
 _MODULE = r"(?P<key>(?P<numbered>(?:\d+\.)?module_(?P<number>\d+))\.(?P<name>"
 """A name begins with microseconds under --xla_dump_include_timestamp."""

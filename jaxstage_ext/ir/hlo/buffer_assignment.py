@@ -13,9 +13,9 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from jaxstage_ext.ir.hlo import schema
-from jaxstage_ext.ir.lists import Lists, lists
-from jaxstage_ext.ir.messages import Messages
-from jaxstage_ext.ir.protowire import Field, Longs
+from jaxstage_ext.ir.wire.lists import Lists, lists
+from jaxstage_ext.ir.wire.messages import Messages
+from jaxstage_ext.ir.wire.protowire import Field, Longs
 
 ALLOC, FREE, SHARE = 0, 1, 2
 _ID, _SIZE, _DEFINED, _COLOR = 1, 2, 3, 4

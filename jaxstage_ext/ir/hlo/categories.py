@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _HEAVY = (b"convolution", b"dot", b"custom-call", b"sort", b"scatter", b"reduce-window", b"fft", b"reduce")
 """What a fusion is named after where it holds it, the first that it does."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.ir.hlo import text_rows
 from jaxstage_ext.ir.hlo.module import BOOKKEEPING, Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.document import Document
 
 CONTROL = (b"while", b"conditional", b"call", b"async-start")

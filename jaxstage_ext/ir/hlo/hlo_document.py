@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import fused_readers, rewritten_products, text_rows, whole_spans
-from jaxstage_ext.ir.hlo.cached_places import CachedPlaces, location_of
+from jaxstage_ext.ir.hlo import text_rows
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
-from jaxstage_ext.ir.source import FrameTable, Location
+from jaxstage_ext.ir.hlo.places import fused_readers, rewritten_products, whole_spans
+from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces, location_of
+from jaxstage_ext.ir.sources import links
+from jaxstage_ext.ir.sources.source import FrameTable, Location
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.document import INFERRED, OP, Document
 from jaxstage_ext.report.frames import Ints
 

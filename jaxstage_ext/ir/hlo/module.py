@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
-from jaxstage_ext.ir import links, protowire
-from jaxstage_ext.ir.hlo import inline_places, large_literals, schema
+from jaxstage_ext.ir.hlo import large_literals, schema
 from jaxstage_ext.ir.hlo import shapes as hlo_shapes
-from jaxstage_ext.ir.hlo.inline_places import InlinePlace
+from jaxstage_ext.ir.hlo.places import inline_places
+from jaxstage_ext.ir.hlo.places.inline_places import InlinePlace
 from jaxstage_ext.ir.hlo.shapes import Shapes
-from jaxstage_ext.ir.lists import Lists, lists
-from jaxstage_ext.ir.messages import Messages, joined
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.sources import links
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.lists import Lists, lists
+from jaxstage_ext.ir.wire.messages import Messages, joined
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.frames import Ints
 from jaxstage_ext.report.numbering import Numbering
 

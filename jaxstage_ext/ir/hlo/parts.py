@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.ir.hlo import shapes as hlo_shapes
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
-from jaxstage_ext.ir.lists import Lists
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.lists import Lists
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _TUPLE_SHAPES = 4
 

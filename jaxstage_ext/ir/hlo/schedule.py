@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _CALLING = (b"call", b"while", b"conditional", b"async-start")
 """Opcodes whose computations XLA lays out before the instruction; a loop's condition before its body."""

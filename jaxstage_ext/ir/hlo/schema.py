@@ -8,7 +8,7 @@ Instructions stay bytes here; `protowire` reads them as columns.
 from __future__ import annotations
 
 from jaxstage_ext.ir.hlo import sharding_field
-from jaxstage_ext.ir.proto_messages import BOOL, BYTES, INT32, INT64, STRING, Fields, build
+from jaxstage_ext.ir.wire.proto_messages import BOOL, BYTES, INT32, INT64, STRING, Fields, build
 
 MODULE_COMPUTATIONS = 3
 COMPUTATION_INSTRUCTIONS = 2

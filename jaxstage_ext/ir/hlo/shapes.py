@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir import protowire
-from jaxstage_ext.ir.protowire import Bytes, Longs
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.protowire import Bytes, Longs
 
 _ELEMENT_TYPE, _DIMENSIONS, _TUPLE_SHAPES, _LAYOUT, _DYNAMIC = 2, 3, 4, 5, 6
 _FIELDS = (_ELEMENT_TYPE, _DIMENSIONS, _TUPLE_SHAPES, _LAYOUT, _DYNAMIC)

@@ -5,7 +5,7 @@ Numbers: xla/xla_data.proto and xla/service/hlo.proto in openxla/xla.
 
 from __future__ import annotations
 
-from jaxstage_ext.ir.proto_messages import BOOL, INT32, INT64, STRING, Fields, build
+from jaxstage_ext.ir.wire.proto_messages import BOOL, INT32, INT64, STRING, Fields, build
 
 REPLICATED, MAXIMAL, TUPLE, OTHER, MANUAL, UNKNOWN, UNREDUCED = range(7)
 """OpSharding.Type."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.ir import protowire
-from jaxstage_ext.ir.protowire import Bytes, Longs
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.protowire import Bytes, Longs
 from jaxstage_ext.report.frames import Ints
 
 

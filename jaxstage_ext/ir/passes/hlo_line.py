@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from jaxstage_ext.ir.hlo.inline_places import InlinePlace
+from jaxstage_ext.ir.hlo.places.inline_places import InlinePlace
 
 OTHER, INSTRUCTION, OPENS, CLOSES = range(4)
 """Kinds of line: any other, an instruction, a computation's head, its end."""

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.ir import links
-from jaxstage_ext.ir.hlo import hlo_document, inline_places, whole_spans
+from jaxstage_ext.ir.hlo import hlo_document
+from jaxstage_ext.ir.hlo.places import inline_places, whole_spans
 from jaxstage_ext.ir.passes import frame_tables, hlo_line
 from jaxstage_ext.ir.passes.frame_tables import Index
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.hlo_line import CLOSES, INSTRUCTION, OPENS
 from jaxstage_ext.ir.passes.module_size import BOOKKEEPING
 from jaxstage_ext.ir.passes.versions import Versions
-from jaxstage_ext.ir.source import FrameTable
+from jaxstage_ext.ir.sources import links
+from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.report.document import OP, Document
 from jaxstage_ext.report.frames import Ints
 

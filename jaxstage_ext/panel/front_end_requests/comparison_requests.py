@@ -13,11 +13,11 @@ from jaxstage_ext.panel.params import Answer, BadRequest, Params, integer, quote
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.table import cell
-from jaxstage_ext.report.units import rounded, scaled, signed
+from jaxstage_ext.report.text.units import rounded, scaled, signed
 
 if TYPE_CHECKING:
-    from jaxstage_ext.program.comparison_table import ComparedFigure
-    from jaxstage_ext.program.paired_figures import PairedFigure
+    from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
+    from jaxstage_ext.program.comparing.paired_figures import PairedFigure
     from jaxstage_ext.program.program import Program
 
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_LINE = 200, 2000, 400
@@ -26,7 +26,7 @@ MOST_LINES = 2000
 
 
 def _compare(connection: Connection, params: Params) -> Answer:
-    from jaxstage_ext.program.paired_figures import paired_figures  # it imports JAX
+    from jaxstage_ext.program.comparing.paired_figures import paired_figures  # it imports JAX
 
     (before, first), (after, second) = _pair(connection, params)
     common = [kind for kind in KINDS if kind in first.documents and kind in second.documents]

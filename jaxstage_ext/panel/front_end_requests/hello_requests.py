@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.panel import display
 from jaxstage_ext.panel.connection import Connection, FrontEndMethod
 from jaxstage_ext.panel.params import Answer, Params
+from jaxstage_ext.panel.showing import display
 
 
 def _hello(connection: Connection, params: Params) -> Answer:

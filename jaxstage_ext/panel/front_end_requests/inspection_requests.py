@@ -7,11 +7,11 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.panel import display
 from jaxstage_ext.panel.connection import Connection, FrontEndMethod
 from jaxstage_ext.panel.inspection_list import Listed, listed
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, quoted
-from jaxstage_ext.program import stage_wording
+from jaxstage_ext.panel.showing import display
+from jaxstage_ext.program.head import stage_wording
 from jaxstage_ext.views.summaries import call_title
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def cell_label(call: Listed) -> str:
 
 
 def _described(call: Listed) -> dict[str, Any]:
-    from jaxstage_ext.program.held_memory import held_memory  # it imports JAX
+    from jaxstage_ext.program.device.held_memory import held_memory  # it imports JAX
 
     origin = call.first.origin
     return {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.panel import display
 from jaxstage_ext.panel.connection import Connection, FrontEndMethod
 from jaxstage_ext.panel.front_end_requests.inspection_requests import inspection_of
 from jaxstage_ext.panel.inspection_list import Listed
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, text
+from jaxstage_ext.panel.showing import display
 
 LONGEST_TITLE = 200
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
-from jaxstage_ext.program import answers
+from jaxstage_ext.program.questions import answers
 
 
 def _get_answer(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

@@ -8,9 +8,9 @@ from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
-from jaxstage_ext.panel.requests import table_form
-from jaxstage_ext.program import margin
-from jaxstage_ext.program.collectives import collectives, count
+from jaxstage_ext.panel.requests.forms import table_form
+from jaxstage_ext.program.questions.collectives import collectives, count
+from jaxstage_ext.program.source import margin
 from jaxstage_ext.report.numbering import Numbering
 
 MOST_TEXT, MOST_WARNINGS, MOST_PLACES = 4000, 1000, 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs, integer, program
-from jaxstage_ext.panel.requests.difference_form import difference_form
+from jaxstage_ext.panel.requests.forms.difference_form import difference_form
 
 
 def _difference(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

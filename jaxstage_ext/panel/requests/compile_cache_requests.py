@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
-from jaxstage_ext.panel.requests import compile_cache_entry_requests, table_form
+from jaxstage_ext.panel.requests import compile_cache_entry_requests
 from jaxstage_ext.panel.requests.compile_cache_entry_requests import cache_program
+from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.report.table import Column, Table
 
 if TYPE_CHECKING:
     from jaxstage_ext.compilation.persistent.cache_report import CacheReport
-    from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
+    from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
 
 MOST_ROWS = 20_000
 _TITLES = {

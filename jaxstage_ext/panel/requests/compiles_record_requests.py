@@ -11,13 +11,13 @@ from jaxstage_ext.compilation.records.record_outcome import outcome, served_by
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs, with_opened
-from jaxstage_ext.panel.requests.compiles_params import history_program, numbered
-from jaxstage_ext.panel.requests.difference_form import difference_form
-from jaxstage_ext.report.bounded_repr import plain_repr
-from jaxstage_ext.report.shortened import shortened
+from jaxstage_ext.panel.requests.forms.compiles_params import history_program, numbered
+from jaxstage_ext.panel.requests.forms.difference_form import difference_form
+from jaxstage_ext.report.text.bounded_repr import plain_repr
+from jaxstage_ext.report.text.shortened import shortened
 
 if TYPE_CHECKING:
-    from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
+    from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
     from jaxstage_ext.program.program import Program
 
 MOST_DIFFERENCES, MOST_INSIDE, MOST_OPTIONS = 60, 20, 40
@@ -70,7 +70,7 @@ def _precedent(program: CompileHistoryProgram, nearest: CompileRecord) -> dict[s
 
 def _not_opened(program: CompileHistoryProgram, record: CompileRecord) -> str:
     """Why the record cannot be opened now; "" where it can."""
-    from jaxstage_ext.program.logged_program import why_not_opened  # it imports JAX
+    from jaxstage_ext.program.kinds.logged_program import why_not_opened  # it imports JAX
 
     return "" if program.has_opened(record.number) else _cut(why_not_opened(record))
 

@@ -19,12 +19,13 @@ from jaxstage_ext.compilation.records.record_outcome import RecordOutcome, outco
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
-from jaxstage_ext.panel.requests import compiles_columns, compiles_record_requests
-from jaxstage_ext.panel.requests.compiles_params import costliest_first, history_program
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.panel.requests import compiles_record_requests
+from jaxstage_ext.panel.requests.forms import compiles_columns
+from jaxstage_ext.panel.requests.forms.compiles_params import costliest_first, history_program
+from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
-    from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
+    from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
 
 MOST_ROWS = 20_000
 CAN_BE_MENDED, IS_WASTED, IS_RECOMPILE = 1, 2, 4

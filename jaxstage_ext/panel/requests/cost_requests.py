@@ -15,9 +15,10 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
-from jaxstage_ext.program import ledger, measured_columns
-from jaxstage_ext.program.cost import Costs, cost
-from jaxstage_ext.program.memory import memory as memory_of
+from jaxstage_ext.program.questions import ledger
+from jaxstage_ext.program.questions.cost import Costs, cost
+from jaxstage_ext.program.questions.memory import memory as memory_of
+from jaxstage_ext.program.running import measured_columns
 from jaxstage_ext.report.numbering import numbered
 from jaxstage_ext.report.table import Table, plain
 

@@ -15,8 +15,9 @@ from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
 from jaxstage_ext.panel.replying import named, replied
 from jaxstage_ext.panel.requests import document_requests
-from jaxstage_ext.program import compile_wait, tabs
-from jaxstage_ext.program.tab_record import Tab
+from jaxstage_ext.program import tabs
+from jaxstage_ext.program.head import compile_wait
+from jaxstage_ext.program.tab.tab_record import Tab
 
 MOST_OF_LOG, LONGEST_OF_LOG = 200, 1000
 """Of a worker's log: lines, and characters of each."""

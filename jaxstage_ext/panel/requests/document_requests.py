@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.ir import operation_help
-from jaxstage_ext.ir.hlo import parameter_paths
+from jaxstage_ext.ir.hlo.places import parameter_paths
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
 from jaxstage_ext.panel.search import MOST_HITS, find, symbol
-from jaxstage_ext.program import library_source
-from jaxstage_ext.program.document_titles import title_of
-from jaxstage_ext.program.extra_documents import extra_document
+from jaxstage_ext.program.head.document_titles import title_of
+from jaxstage_ext.program.head.extra_documents import extra_document
+from jaxstage_ext.program.source import library_source
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import SourceFile
 from jaxstage_ext.report.line_table import rows_of

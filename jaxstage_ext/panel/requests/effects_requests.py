@@ -5,8 +5,8 @@ from __future__ import annotations
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.panel.requests import table_form
-from jaxstage_ext.program.effects import effects
+from jaxstage_ext.panel.requests.forms import table_form
+from jaxstage_ext.program.questions.effects import effects
 
 _COLUMNS = ("operation", "what", "effect", "runs", "not with", "line")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
-from jaxstage_ext.program.document_titles import KERNEL_TITLES, title_of
-from jaxstage_ext.program.kernel_listing import value
-from jaxstage_ext.program.kernel_types import Kernel
-from jaxstage_ext.program.kernels import kernels
+from jaxstage_ext.program.head.document_titles import KERNEL_TITLES, title_of
+from jaxstage_ext.program.machine_code.kernel_listing import value
+from jaxstage_ext.program.machine_code.kernel_types import Kernel
+from jaxstage_ext.program.machine_code.kernels import kernels
 
 MOST_INSTRUCTIONS = 200
 """Names of instructions that are sent of one kernel."""

@@ -25,7 +25,7 @@ from jaxstage_ext.panel.params import (
     quoted,
     text,
 )
-from jaxstage_ext.program.memory import memory as memory_of
+from jaxstage_ext.program.questions.memory import memory as memory_of
 from jaxstage_ext.report.table import Table, cell, is_number
 
 MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000

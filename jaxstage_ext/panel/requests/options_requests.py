@@ -6,10 +6,10 @@ from typing import Any
 
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.program.compile_options_table import options
+from jaxstage_ext.program.head.summary import flag_table
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.summary import flag_table
-from jaxstage_ext.report.public_paths import public_json
+from jaxstage_ext.program.questions.compile_options_table import options
+from jaxstage_ext.report.text.public_paths import public_json
 from jaxstage_ext.report.unavailable import Unavailable
 
 _COLUMNS = {"name": "option", "value": "value", "default": "default", "from": "from", "by": "set by", "note": "note"}

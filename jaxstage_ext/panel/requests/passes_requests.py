@@ -16,8 +16,8 @@ from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.panel.requests.document_requests import document
-from jaxstage_ext.program.passes import passes
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.passes import passes
 
 _COLUMNS = ("left", "right", "state_before", "state_after", "match_before", "match_after")
 _OTHERWISE = (

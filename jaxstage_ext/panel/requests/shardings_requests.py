@@ -11,9 +11,9 @@ from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.panel.requests import table_form
-from jaxstage_ext.program.propagated_module import propagation_dump
-from jaxstage_ext.program.shardings import shardings
+from jaxstage_ext.panel.requests.forms import table_form
+from jaxstage_ext.program.questions.propagated_module import propagation_dump
+from jaxstage_ext.program.questions.shardings import shardings
 
 _VALUES = {
     "value": "value",

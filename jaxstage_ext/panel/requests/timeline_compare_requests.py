@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
-from jaxstage_ext.panel.requests.timeline_params import timeline_of
+from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import packed
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.table import Table
-from jaxstage_ext.report.units import duration, signed
+from jaxstage_ext.report.text.units import duration, signed
 
 MOST_STEPS = 1000
 _BY = {"lines": "line", "ops": "op", "kernels": "kernel", "scopes": "scope", "kinds": "kind"}

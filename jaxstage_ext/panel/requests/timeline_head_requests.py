@@ -8,12 +8,12 @@ from typing import Any
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
-from jaxstage_ext.panel.requests.timeline_params import timeline_of
+from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import OF_DEVICE_WORK, TABLES
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import capture_wording
+from jaxstage_ext.program.head import capture_wording
 from jaxstage_ext.program.program import Program
 
 MOST_DEVICES, MOST_LOSSES = 64, 50

@@ -10,14 +10,13 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
 from jaxstage_ext.panel.requests import (
-    event_form,
-    tile_form,
     timeline_compare_requests,
     timeline_export_requests,
     timeline_head_requests,
     timeline_search_requests,
     timeline_table_requests,
 )
+from jaxstage_ext.panel.requests.forms import event_form, tile_form
 from jaxstage_ext.profiling.lanes.event_looks import event_looks
 from jaxstage_ext.profiling.lanes.lane_order import lane_order
 from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
@@ -26,9 +25,9 @@ from jaxstage_ext.profiling.lanes.op_events import events_of_row
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, tile_grid
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program import measured_wording
+from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
-from jaxstage_ext.report.shortened import shortened
+from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.unavailable import Unavailable
 
 MOST_LANES = 20_000

@@ -11,15 +11,15 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs
-from jaxstage_ext.panel.requests.timeline_params import seconds, timeline_of
+from jaxstage_ext.panel.requests.forms.timeline_params import seconds, timeline_of
 from jaxstage_ext.profiling.lanes.event_detail import EventDetail, Partner, detail
 from jaxstage_ext.profiling.lanes.event_looks import event_looks
 from jaxstage_ext.profiling.lanes.event_search import matching_events
 from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.line_texts import line_texts
+from jaxstage_ext.program.source.line_texts import line_texts
 from jaxstage_ext.report.recording import NONE, SECOND, EventKind
-from jaxstage_ext.report.units import duration, plural
+from jaxstage_ext.report.text.units import duration, plural
 
 PAGE = 2000
 """Hits that are sent at a time."""

@@ -9,12 +9,12 @@ from typing import Any
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
-from jaxstage_ext.panel.requests import table_form
-from jaxstage_ext.panel.requests.timeline_params import timeline_of, window
+from jaxstage_ext.panel.requests.forms import table_form
+from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of, window
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.line_texts import line_texts
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.timeline_rates import with_rates
+from jaxstage_ext.program.running.timeline_rates import with_rates
+from jaxstage_ext.program.source.line_texts import line_texts
 from jaxstage_ext.report.recording import SECOND
 from jaxstage_ext.report.table import Column, Table, plain
 

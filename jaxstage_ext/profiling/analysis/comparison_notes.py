@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 NOT_IN_FIRST = "it did not run in the first"
 NOT_IN_SECOND = "it did not run in the second"

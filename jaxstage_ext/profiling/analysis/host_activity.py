@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.source import is_user
+from jaxstage_ext.ir.sources.source import is_user
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.profiling.analysis.intervals import Intervals, Pieces, overlap, union, union_by
 from jaxstage_ext.profiling.analysis.nesting import nest

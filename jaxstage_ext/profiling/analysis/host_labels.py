@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from jaxstage_ext.ir.source import cell_of
+from jaxstage_ext.ir.sources.source import cell_of
 from jaxstage_ext.report.frames import Frames, SourceFile
 from jaxstage_ext.report.recording import HostLine
 

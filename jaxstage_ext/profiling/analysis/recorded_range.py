@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from jaxstage_ext.report.recording import SECOND, Recording
-from jaxstage_ext.report.units import duration
+from jaxstage_ext.report.text.units import duration
 
 
 def window(start: float, end: float) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from jaxstage_ext.profiling.analysis import steps as step_table
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane import recorded_runs
 from jaxstage_ext.report.recording import EventKind
-from jaxstage_ext.report.units import duration, plural
+from jaxstage_ext.report.text.units import duration, plural
 
 _FORMATS = {
     "xplane": "recorded by XLA's profiler",

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.report.recording import Lost
-from jaxstage_ext.report.shortened import shortened
-from jaxstage_ext.report.units import duration, plural
-from jaxstage_ext.report.units import share as percent
+from jaxstage_ext.report.text.shortened import shortened
+from jaxstage_ext.report.text.units import duration, plural
+from jaxstage_ext.report.text.units import share as percent
 
 NO_DEVICE_WORK = "Nothing ran on a device, as far as the profiler recorded."
 NO_DEVICE_WORK_KEPT = "No work of a device is among the events that were kept; others of this profile are missing."

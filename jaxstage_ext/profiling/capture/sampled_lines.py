@@ -14,7 +14,7 @@ from jaxstage_ext.profiling.capture.compile_times import CompileTime
 from jaxstage_ext.profiling.capture.sampler import Samples
 from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import EventKind, EventLane, HostLine, LaneKind
-from jaxstage_ext.report.shortened import shortened
+from jaxstage_ext.report.text.shortened import shortened
 
 SAMPLED = "Python (sampled)"
 COMPILING = "JAX's tracing and compiling"

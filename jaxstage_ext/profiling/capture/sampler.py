@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 
-from jaxstage_ext.ir.source import is_outside, is_user
+from jaxstage_ext.ir.sources.source import is_outside, is_user
 
 INTERVAL = 0.001
 """Seconds between two looks, as far as Python lets the sampling thread run."""

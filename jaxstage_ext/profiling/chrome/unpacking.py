@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from jaxstage_ext.profiling.unreadable import TooLarge, UnreadableProfile
-from jaxstage_ext.report.units import scaled
+from jaxstage_ext.report.text.units import scaled
 
 MOST_BYTES = 2**30
 """Bytes of JSON that are read: about five million events, which take some 4 GB while they are read."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.deliberate_error import DeliberateError
-from jaxstage_ext.report.units import with_article
+from jaxstage_ext.report.text.units import with_article
 
 HEADER = 3
 """Words before the records of a trace: globaltimer_lo in nanoseconds, the SM, the words used."""

@@ -8,7 +8,7 @@ from typing import Any
 from jaxstage_ext.profiling.mosaic.mosaic_kernels import KernelClock
 from jaxstage_ext.profiling.mosaic.mosaic_recording import FACTS
 from jaxstage_ext.report.recording import Recording, TimeUnit
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 NOT_DRAWN = (
     "This profile is in cycles of an SM clock that nobody gave, and is drawn with one: "

@@ -12,11 +12,11 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from jaxstage_ext.ir import source
-from jaxstage_ext.ir.proto_messages import BYTES, INT64, Fields, build
+from jaxstage_ext.ir.sources import source
+from jaxstage_ext.ir.wire.proto_messages import BYTES, INT64, Fields, build
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled
 
 _BEGINS = re.compile(
     rb"(?:\x0a\x04\x08[\x00-\x7f]\x10[\x00-\x7f]|\x0a\x02\x08[\x00-\x7f]){1,8}[\x0a\x12\x1a\x22\x2a\x32]"

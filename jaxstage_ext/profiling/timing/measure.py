@@ -9,9 +9,9 @@ from typing import Any
 
 import jax
 
-from jaxstage_ext.core.events import hear
 from jaxstage_ext.core.jax_private import mosaic_profiler
 from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiError
+from jaxstage_ext.core.stage.events import hear
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
 from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling, timing_wording
 from jaxstage_ext.profiling.timing.kernel_lists import per_run

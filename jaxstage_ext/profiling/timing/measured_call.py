@@ -14,10 +14,10 @@ import jax
 import numpy as np
 
 from jaxstage_ext.core.call import Call, has_method
-from jaxstage_ext.core.stageable import call_name, unwrap
-from jaxstage_ext.report.bounded_repr import bounded_repr, type_name
+from jaxstage_ext.core.stage.stageable import call_name, unwrap
 from jaxstage_ext.report.deliberate_error import DeliberateError
-from jaxstage_ext.report.units import with_article
+from jaxstage_ext.report.text.bounded_repr import bounded_repr, type_name
+from jaxstage_ext.report.text.units import with_article
 
 _JITTED = (
     "{title} is not jitted, so it was jitted to be measured, and its arguments are traced. Where one must be a Python "

@@ -8,7 +8,7 @@ from html import escape
 from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiProblem
 from jaxstage_ext.profiling.timing.run_times import RunTimes
 from jaxstage_ext.profiling.timing.timing_modes import Noise, TimeSource, TimingMode
-from jaxstage_ext.report.units import duration, plural, rounded, scaled
+from jaxstage_ext.report.text.units import duration, plural, rounded, scaled
 
 _MODES = {
     TimingMode.KERNELS: "sum of kernel times, gaps left out",

@@ -13,7 +13,7 @@ from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane.xplane_stats import MODULE, Strings
 from jaxstage_ext.profiling.xplane.xplane_wire import Plane
 from jaxstage_ext.report.recording import Loss, Lost
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 
 def without_own(plane: Plane, events: PlaneEvents, strings: Strings) -> PlaneEvents:

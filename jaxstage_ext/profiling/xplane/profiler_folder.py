@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxstage_ext.profiling.unreadable import NoProfile, UnreadableProfile
-from jaxstage_ext.report.file_names import shown
+from jaxstage_ext.report.text.file_names import shown
 
 _DEEPEST = 6
 _MOST_FILES = 10_000

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling import most_events
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.profiling.xplane import launched_runs, nested_compiles

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling.xplane.xplane_wire import Plane
 
 

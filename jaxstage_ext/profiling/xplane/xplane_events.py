@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaxstage_ext.ir import protowire
-from jaxstage_ext.ir.protowire import Bytes, Longs
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.protowire import Bytes, Longs
 from jaxstage_ext.profiling.xplane.xplane_stats import STATS, Strings, WantedStats
 from jaxstage_ext.profiling.xplane.xplane_wire import Plane
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling import event_kinds
 from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane.xplane_stats import ABSENT, CORRELATION, OP, STEP

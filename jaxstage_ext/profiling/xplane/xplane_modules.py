@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from jaxstage_ext.core.own_work import WAIT_MODULE
-from jaxstage_ext.ir.protowire import Longs, leading_fields
+from jaxstage_ext.ir.wire.protowire import Longs, leading_fields
 from jaxstage_ext.profiling.xplane.xplane_stats import ABSENT
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane
 from jaxstage_ext.report.numbering import Numbering

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane
 from jaxstage_ext.report.numbering import Numbering

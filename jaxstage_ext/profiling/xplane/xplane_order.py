@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling.xplane.xplane_times import EventTimes
 from jaxstage_ext.report.recording import EventLane, LaneKind
 

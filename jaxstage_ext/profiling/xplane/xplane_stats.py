@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaxstage_ext.ir import protowire
-from jaxstage_ext.ir.protowire import Bytes, Field, Longs
+from jaxstage_ext.ir.wire import protowire
+from jaxstage_ext.ir.wire.protowire import Bytes, Field, Longs
 from jaxstage_ext.profiling.xplane.xplane_wire import Plane
 
 OP, MODULE, PROGRAM, RUN, DEVICE, CORRELATION, STEP = range(7)

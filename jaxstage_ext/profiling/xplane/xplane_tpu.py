@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir.protowire import Longs
+from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents
 from jaxstage_ext.profiling.xplane.xplane_stats import ABSENT, MODULE, OP, PROGRAM, RUN, STATS, Strings
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane

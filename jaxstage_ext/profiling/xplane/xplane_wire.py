@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.ir import long_message, protowire
-from jaxstage_ext.ir.long_message import DELIMITED, FIXED64, VARINT, FieldRows
-from jaxstage_ext.ir.protowire import Bytes, Field, Longs
+from jaxstage_ext.ir.wire import long_message, protowire
+from jaxstage_ext.ir.wire.long_message import DELIMITED, FIXED64, VARINT, FieldRows
+from jaxstage_ext.ir.wire.protowire import Bytes, Field, Longs
 
 MOST_PLANES = 10_000
 MOST_LINES = 100_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxstage_ext.program.effects import callback_checks, callback_lines
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.effects import callback_checks, callback_lines
 from jaxstage_ext.report.errors import StageError
 
 _REFUSED = "the program calls back into Python"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from jaxstage_ext.core.jax_private import named_meshes
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.refused_shardings import leaves
+from jaxstage_ext.program.questions.refused_shardings import leaves
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.shortened import some
+from jaxstage_ext.report.text.shortened import some
 
 _UNEQUAL = "Mesh for all inputs should be equal"
 _NAMED = 3

@@ -6,7 +6,7 @@ import re
 
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.units import with_article
+from jaxstage_ext.report.text.units import with_article
 
 _REFUSED = re.compile(
     r"Error interpreting argument to .{1,500}? as an abstract array\. The problematic value is of type "

@@ -7,10 +7,10 @@ from typing import Any
 
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.core.jax_private import jaxprs
-from jaxstage_ext.program.instruction_places import line_label
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.source.instruction_places import line_label
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 _REFUSED = "ordered effects are not supported for more than 1 device"
 _MOST_NAMED = 3

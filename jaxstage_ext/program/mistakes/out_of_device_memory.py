@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.program import out_of_memory
-from jaxstage_ext.program.device_fit import device_fit
+from jaxstage_ext.program.device import out_of_memory
+from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
 

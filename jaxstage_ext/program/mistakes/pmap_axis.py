@@ -11,12 +11,12 @@ from typing import Any
 
 import jax
 
+from jaxstage_ext.core.inputs.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.jax_private import tracing
-from jaxstage_ext.core.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.refused_shardings import parameter_names
+from jaxstage_ext.program.questions.refused_shardings import parameter_names
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 _SQUEEZED = "cannot select an axis to squeeze out which has size not equal to one"
 _NO_AXIS = "index out of range"

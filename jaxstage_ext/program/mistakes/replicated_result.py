@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from jaxstage_ext.core.signatures import unwrapped
-from jaxstage_ext.ir.source import cell_of
+from jaxstage_ext.core.inputs.signatures import unwrapped
+from jaxstage_ext.ir.sources.source import cell_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import SourceSpan

@@ -8,9 +8,9 @@ from typing import Any
 from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.core.jax_private import named_meshes, tracing
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.refused_shardings import leaves, name_in_pmap, parameter_names
+from jaxstage_ext.program.questions.refused_shardings import leaves, name_in_pmap, parameter_names
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.units import plural
+from jaxstage_ext.report.text.units import plural
 
 _SPEC = re.compile(r"spec=(P\((?:[^()]++|\([^()]*+\))*+\))")
 _NAME = re.compile(r"pytree key path (\S{1,200}) is incompatible with its sharding annotation ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 
 from jaxstage_ext.core.given import symbolic
-from jaxstage_ext.core.staged import TRACE
+from jaxstage_ext.core.stage.staged import TRACE
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
 

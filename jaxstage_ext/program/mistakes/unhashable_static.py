@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from jaxstage_ext.core.inputs.signatures import signature_of
 from jaxstage_ext.core.jax_private import tracing
-from jaxstage_ext.core.signatures import signature_of
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.bounded_repr import type_name
 from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.units import with_article
+from jaxstage_ext.report.text.bounded_repr import type_name
+from jaxstage_ext.report.text.units import with_article
 
 _REFUSED = re.compile(r"[Nn]on-hashable static arguments")
 _INSTEAD: dict[type, str] = {list: "a tuple", set: "a frozenset", dict: "a tuple of its items", bytearray: "bytes"}

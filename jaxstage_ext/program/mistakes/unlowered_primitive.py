@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from jaxstage_ext.core.jax_private import lowering_rules
-from jaxstage_ext.program.equation_lines import lines_of_primitive
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.equation_lines import lines_of_primitive
 from jaxstage_ext.report.errors import StageError
 
 _NO_RULE = re.compile(r"MLIR translation rule for primitive '(\w+)' not found for platform (\w+)")

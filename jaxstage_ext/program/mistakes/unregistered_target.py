@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from jaxstage_ext.program.foreign_targets import unknown_target
+from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.target_title import platform
+from jaxstage_ext.program.questions.foreign_targets import unknown_target
 from jaxstage_ext.report.errors import StageError
 
 _UNREGISTERED = re.compile(

@@ -19,7 +19,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.cost import module_cost as costs
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.program import ledger
+from jaxstage_ext.program.questions import ledger
 
 f32 = jnp.ones
 

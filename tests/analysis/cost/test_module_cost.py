@@ -13,9 +13,10 @@ from absent import needs
 from jax.experimental import pallas as pl
 
 from jaxstage_ext import inspect
-from jaxstage_ext.analysis.cost import executions, flops
 from jaxstage_ext.analysis.cost import module_cost as costs
+from jaxstage_ext.analysis.cost.loops import executions
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
+from jaxstage_ext.analysis.cost.rules import flops
 from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import module as hlo
 from tests.golden.record import load_programs

@@ -16,7 +16,7 @@ from jaxstage_ext.analysis.dtypes import dtype_wording
 from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, short
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.report.public_paths import public_path
+from jaxstage_ext.report.text.public_paths import public_path
 
 
 def shape(*sizes: int, dtype: object = jnp.float32) -> jax.ShapeDtypeStruct:

@@ -21,7 +21,7 @@ from jaxstage_ext.analysis.memory.memory_advice import Suggestion
 from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment
-from jaxstage_ext.program import memory
+from jaxstage_ext.program.questions import memory
 from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones((256, 256))
@@ -271,7 +271,7 @@ def test_timeline_and_figure() -> None:
 
 
 def test_a_long_timeline_is_thinned_and_keeps_its_extremes() -> None:
-    from jaxstage_ext.views import memory_figure
+    from jaxstage_ext.views.charts import memory_figure
 
     values = np.random.default_rng(0).integers(0, 1000, 100_000).tolist()
     values[54_321], values[77_777] = 5000, -5000

@@ -21,7 +21,7 @@ from jaxstage_ext.compilation.persistent.cache_report import CacheReport, cache_
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.report.table import Table
-from jaxstage_ext.views import compile_cache_forms
+from jaxstage_ext.views.compiled import compile_cache_forms
 
 X = np.ones((4, 4), np.float32)
 

@@ -20,8 +20,8 @@ from jaxstage_ext.compilation.persistent.miss_causes import MissCause
 from jaxstage_ext.compilation.records import compile_log
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
 from jaxstage_ext.panel.requests import compile_cache_requests
-from jaxstage_ext.program.compile_cache_program import CompileCacheProgram
-from jaxstage_ext.views import compile_cache_forms
+from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.views.compiled import compile_cache_forms
 
 X = np.ones((4, 4), np.float32)
 FAST = {"xla_cpu_enable_fast_math": True}

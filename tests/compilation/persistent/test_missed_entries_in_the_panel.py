@@ -12,7 +12,7 @@ from panel_requests import ask
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.history.history import history
 from jaxstage_ext.compilation.records.compile_log import LOG
-from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
+from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
 
 
 def missed_by(name: str) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ import jaxstage_ext
 from jaxstage_ext.analysis.cost.ceilings import Outcome
 from jaxstage_ext.core.targets import machine_ceilings
 from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
-from jaxstage_ext.notebook import ceilings_by_hand
+from jaxstage_ext.notebook.lines import ceilings_by_hand
 from jaxstage_ext.notebook.settings import JAXStage
-from jaxstage_ext.program.answers import answers
+from jaxstage_ext.program.questions.answers import answers
 from jaxstage_ext.store import cache
 
 MEASURED = MachineCeilings(

@@ -17,7 +17,7 @@ from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.targets import environments, packages, placement
 from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir import cached_documents
-from jaxstage_ext.program.propagated_module import propagated_module
+from jaxstage_ext.program.questions.propagated_module import propagated_module
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool

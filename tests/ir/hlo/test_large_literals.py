@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.ir import protowire
 from jaxstage_ext.ir.hlo import large_literals, schema
 from jaxstage_ext.ir.hlo import module as hlo
+from jaxstage_ext.ir.wire import protowire
 
 LITERAL = schema.INSTRUCTION_LITERAL
 

@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.analysis.margin.resharding_warnings import Warned, WarningKind
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import code_requests, dispatch
-from jaxstage_ext.program import margin
+from jaxstage_ext.program.source import margin
 from jaxstage_ext.report.unavailable import Unavailable
 
 YOURS, THEIRS = Mark("x,·", "you", "<b>P('x', None)</b>: your choice"), Mark("·", "compiler", "P(None)")

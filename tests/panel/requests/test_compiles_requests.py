@@ -22,14 +22,16 @@ from jaxstage_ext.compilation.events.listening_block import listening_block
 from jaxstage_ext.compilation.history.history import History
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord, StageName, StageRun
-from jaxstage_ext.panel import compiles_display, kernel_replies, page
-from jaxstage_ext.panel.kept_replies import LARGEST, KeptReplies
-from jaxstage_ext.panel.mimebundle import static_bundle
 from jaxstage_ext.panel.panel import Panel
 from jaxstage_ext.panel.params import BadRequest
-from jaxstage_ext.panel.requests import compiles_columns, compiles_requests, dispatch
-from jaxstage_ext.program.compile_history_program import CompileHistoryProgram
-from jaxstage_ext.program.summary import summary
+from jaxstage_ext.panel.requests import compiles_requests, dispatch
+from jaxstage_ext.panel.requests.forms import compiles_columns
+from jaxstage_ext.panel.saving import kernel_replies
+from jaxstage_ext.panel.saving.kept_replies import LARGEST, KeptReplies
+from jaxstage_ext.panel.showing import compiles_display, page
+from jaxstage_ext.panel.showing.mimebundle import static_bundle
+from jaxstage_ext.program.head.summary import summary
+from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
 
 HOSTILE = "<script>window.pwned=1</script>"
 

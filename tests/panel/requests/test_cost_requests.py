@@ -20,8 +20,8 @@ from jaxstage_ext.analysis.cost.ceilings import Doubt
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program import device_roofline
-from jaxstage_ext.program.cost import cost as cost_of
+from jaxstage_ext.program.device import device_roofline
+from jaxstage_ext.program.questions.cost import cost as cost_of
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 

@@ -15,7 +15,7 @@ from panel_requests import ask
 import jaxstage_ext
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
-from jaxstage_ext.program.kernel_rows import NO_KERNEL
+from jaxstage_ext.program.machine_code.kernel_rows import NO_KERNEL
 
 
 @pytest.fixture(scope="module")

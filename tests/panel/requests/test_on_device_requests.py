@@ -12,7 +12,7 @@ from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 

@@ -14,7 +14,7 @@ from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.requests.timeline_search_requests import PAGE
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind
 
 

@@ -20,7 +20,7 @@ from jaxstage_ext.profiling.analysis import comparison_notes, timeline_wording
 from jaxstage_ext.profiling.analysis.timeline_comparison import TimesOf
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.recorded_program import RecordedProgram
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.report.frames import Frames, SourceFile
 from jaxstage_ext.report.recording import EventKind, Loss, Lost
 

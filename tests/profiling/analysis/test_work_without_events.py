@@ -14,7 +14,7 @@ from jaxstage_ext.profiling.analysis.headline import Bound
 from jaxstage_ext.profiling.analysis.timeline_wording import sentence
 from jaxstage_ext.profiling.event_kinds import RUNS_ON
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.timeline_rates import with_rates
+from jaxstage_ext.program.running.timeline_rates import with_rates
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from tests.helpers.recordings import Event
 from tests.profiling.analysis.test_headlines import places, recording

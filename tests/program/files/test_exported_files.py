@@ -18,7 +18,7 @@ import jaxstage_ext
 from jaxstage_ext.core.given import exported_files
 from jaxstage_ext.core.given.module_files import UnreadableModule
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.ir import exported_form
+from jaxstage_ext.ir.wire import exported_form
 from jaxstage_ext.report.unavailable import Unavailable
 
 W, X = {"dense": jnp.ones((8, 16))}, jnp.ones((4, 8))

@@ -14,7 +14,7 @@ from jax import export
 import jaxstage_ext
 from jaxstage_ext.core.given.module_files import UnreadableModule
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.module_program import opened
+from jaxstage_ext.program.kinds.module_program import opened
 from jaxstage_ext.report.unavailable import Unavailable
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.collectives import exchanges
+from jaxstage_ext.program.questions.collectives import exchanges
 from jaxstage_ext.report.unavailable import Unavailable
 
 MESH = jax.sharding.AbstractMesh((2, 2), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)

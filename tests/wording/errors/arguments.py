@@ -2,8 +2,8 @@
 
 from error_text import error_of, settled
 
-from jaxstage_ext.notebook.annotations import shape_from
-from jaxstage_ext.notebook.arguments import Dims
+from jaxstage_ext.notebook.lines.annotations import shape_from
+from jaxstage_ext.notebook.lines.arguments import Dims
 from tests.notebook.test_arguments import ANNOTATIONS, MISTAKES, read
 
 SAID = {

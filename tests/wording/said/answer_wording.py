@@ -6,8 +6,8 @@ from collective_facts import REDUCE, row
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.memory.buffers import Kind
-from jaxstage_ext.program import answer_wording as wording
-from jaxstage_ext.program.answer_wording import Holding, Measure
+from jaxstage_ext.program.questions import answer_wording as wording
+from jaxstage_ext.program.questions.answer_wording import Holding, Measure
 
 LINE = "In [2]:4"
 

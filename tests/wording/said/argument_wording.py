@@ -1,7 +1,7 @@
 """Arguments that were traced with another dtype, or deleted."""
 
-from jaxstage_ext.program.argument_wording import deletion, narrowing
-from jaxstage_ext.program.call_arguments import Narrowed
+from jaxstage_ext.program.head.argument_wording import deletion, narrowing
+from jaxstage_ext.program.head.call_arguments import Narrowed
 
 SAID = {
     "one array": narrowing([Narrowed("x", "float64", "float32")]),

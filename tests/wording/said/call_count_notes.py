@@ -3,8 +3,8 @@
 from compile_records import compile_record, function_identity
 
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, Place
-from jaxstage_ext.notebook.call_count_notes import call_notes
-from jaxstage_ext.notebook.call_counts import CallCounts
+from jaxstage_ext.notebook.cells.call_count_notes import call_notes
+from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 SITE = Place("<cell>", 2, "<module>", cell=3)
 

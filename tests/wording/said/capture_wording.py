@@ -1,7 +1,7 @@
 """How a profile was made."""
 
 from jaxstage_ext.profiling.capture.capture_facts import CaptureFacts, FirstRun
-from jaxstage_ext.program.capture_wording import sentences, small_print
+from jaxstage_ext.program.head.capture_wording import sentences, small_print
 
 SAID = {
     **{f"first run: {first.name}": sentences(CaptureFacts(first, 3, 2.0)) for first in FirstRun},

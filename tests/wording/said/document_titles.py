@@ -1,6 +1,6 @@
 """What documents are called."""
 
-from jaxstage_ext.program.document_titles import KERNEL_TITLES, title_of
+from jaxstage_ext.program.head.document_titles import KERNEL_TITLES, title_of
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import EVERYTHING
 

@@ -2,6 +2,6 @@
 
 from wordings import constants
 
-from jaxstage_ext.notebook import line_help
+from jaxstage_ext.notebook.lines import line_help
 
 SAID = constants(line_help)

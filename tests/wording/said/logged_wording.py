@@ -5,8 +5,8 @@ from typing import Any
 from compile_records import compile_record, step
 
 from jaxstage_ext.compilation.records.compile_record import Artefacts
-from jaxstage_ext.program.logged_program import LoggedProgram
-from jaxstage_ext.program.logged_wording import notes
+from jaxstage_ext.program.kinds.logged_program import LoggedProgram
+from jaxstage_ext.program.kinds.logged_wording import notes
 
 ANY: Any = object()
 LINE = compile_record().user_line

@@ -2,7 +2,7 @@
 
 from wordings import constants
 
-from jaxstage_ext.program import measured_wording as wording
+from jaxstage_ext.program.running import measured_wording as wording
 
 SAID = {
     **constants(wording),

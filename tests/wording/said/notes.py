@@ -10,7 +10,7 @@ from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.core.options.autotune import Tuned
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import parse
-from jaxstage_ext.program import notes as wording
+from jaxstage_ext.program.head import notes as wording
 
 RESULTS: Any = SimpleNamespace(path="h100.pb")
 TUNED = Tuned(RESULTS, 4, 4, "H100")

@@ -2,6 +2,6 @@
 
 from wordings import constants
 
-from jaxstage_ext.program import rate_wording
+from jaxstage_ext.program.running import rate_wording
 
 SAID = constants(rate_wording)

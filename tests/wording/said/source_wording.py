@@ -1,7 +1,7 @@
 """Source files that are no longer those that were traced."""
 
-from jaxstage_ext.ir import source_wording
-from jaxstage_ext.ir.source_texts import SourceState
+from jaxstage_ext.ir.sources import source_wording
+from jaxstage_ext.ir.sources.source_texts import SourceState
 
 SAID = {
     **{f"title, {state.name}": source_wording.title("model.py", state) for state in SourceState},

@@ -1,8 +1,8 @@
 """Stages that were not computed for this call."""
 
-from jaxstage_ext.core.staged import Cache, CacheHit, Stage
-from jaxstage_ext.program import stage_wording
-from jaxstage_ext.program.comparison_table import ComparedFigure
+from jaxstage_ext.core.stage.staged import Cache, CacheHit, Stage
+from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
+from jaxstage_ext.program.head import stage_wording
 
 NONE = ComparedFigure(None, "none")
 SAID = {

@@ -6,7 +6,7 @@ from compile_records import compile_record
 
 from jaxstage_ext.compilation.records.compile_record import KeptValue
 from jaxstage_ext.compilation.records.stale_names import StaleName
-from jaxstage_ext.views.stale_wording import REMEDY, stale_notes
+from jaxstage_ext.views.compiled.stale_wording import REMEDY, stale_notes
 
 RECORD, ELSEWHERE = compile_record(), compile_record(user_line=None)
 

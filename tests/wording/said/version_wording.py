@@ -1,7 +1,7 @@
 """Functions of which JAX runs an earlier version."""
 
-from jaxstage_ext.core.traced_versions import ITSELF, ChangedName, OldVersion
-from jaxstage_ext.program.version_wording import note, title, titles
+from jaxstage_ext.core.staleness.traced_versions import ITSELF, ChangedName, OldVersion
+from jaxstage_ext.program.source.version_wording import note, title, titles
 
 FILE = "model.py"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jaxstage_ext.ir import kernel_artefacts
-from jaxstage_ext.ir.kernel_artefacts import KernelArtefacts, Launch
+from jaxstage_ext.ir.machine import kernel_artefacts
+from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts, Launch
 from jaxstage_ext.worker.inside import bundles, elf, kernel_dump
 from jaxstage_ext.worker.inside.log import LogTail
 

@@ -1,0 +1,1 @@
+"""How often the computations of a module run."""

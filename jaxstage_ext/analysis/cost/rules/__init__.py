@@ -1,0 +1,1 @@
+"""What single operations cost: FLOPs, bytes, units."""

@@ -1,0 +1,1 @@
+"""Programs as they would be with other checkpoints or donated arguments."""

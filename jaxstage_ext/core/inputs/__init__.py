@@ -1,0 +1,1 @@
+"""What a call is given: its arguments, the arrays that it closes over, their names."""

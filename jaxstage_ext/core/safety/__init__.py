@@ -1,0 +1,1 @@
+"""What may be compiled in this process, and what a worker tries first."""

@@ -1,0 +1,132 @@
+"""A call on its way through the stages: how far each one is, what it made and how long it took."""
+
+from __future__ import annotations
+
+import enum
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage.stage_names import COMPILE as COMPILE
+from jaxstage_ext.core.stage.stage_names import LOWER as LOWER
+from jaxstage_ext.core.stage.stage_names import TRACE as TRACE
+from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.ir.sources.source_texts import SourceTexts
+
+if TYPE_CHECKING:
+    from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
+    from jaxstage_ext.core.safety.large_program import LargeProgram
+    from jaxstage_ext.core.staleness.traced_versions import OldVersion
+    from jaxstage_ext.core.targets.worker_requests import Limits
+    from jaxstage_ext.worker.compile_environment import CompileEnvironment
+
+WAITING, RUNNING, DONE, FAILED, INTERRUPTED = "waiting", "running", "done", "failed", "interrupted"
+NOT_GIVEN = "not given"
+"""Of a stage before the one that a given object has."""
+GIVEN, NOT_REACHED = "given", "not reached"
+"""How a stage is shown that was there before, and one that a failure came before."""
+
+
+class Cache(enum.Enum):
+    """Which cache a stage's result came from."""
+
+    PROCESS = "process"
+    """JAX's in-memory caches, or an executable that this kernel compiled before."""
+    PERSISTENT = "persistent"
+    """JAX's persistent compilation cache."""
+    INSPECTION = "inspection"
+    """The inspection cache, which holds the results of compile workers."""
+
+
+@dataclass(frozen=True)
+class CacheHit:
+    """A stage's result that was not computed for this call.
+
+    Attributes:
+      cache: where it came from.
+      first_seconds: what computing it took the first time; None where that is unknown.
+    """
+
+    cache: Cache
+    first_seconds: float | None = None
+
+
+@dataclass
+class Stage:
+    """One stage's progress.
+
+    Attributes:
+      seconds: how long it took, by JAX's own event where there is one.
+      hit: the cache that its result came from; None if it was computed for this call.
+      value: what JAX (or a wrapper such as equinox) returned.
+      key: of what determines the optimised module, in the inspection cache; None where that is not known.
+      began: the reading of `time.perf_counter` at its start.
+      wall: seconds that its work took, where more was done around it.
+      is_given: whether the value was there before, so that nothing was timed.
+      old_versions: of a trace, the functions that JAX did not trace anew though what they name has changed.
+    """
+
+    name: str
+    state: str = WAITING
+    seconds: float | None = None
+    hit: CacheHit | None = None
+    value: Any = None
+    error: BaseException | None = None
+    key: str | None = None
+    began: float | None = None
+    wall: float | None = None
+    old_versions: tuple[OldVersion, ...] = ()
+    is_given: bool = False
+
+    @property
+    def elapsed(self) -> float | None:
+        """Seconds since it began; None unless it is running."""
+        return time.perf_counter() - self.began if self.state == RUNNING and self.began is not None else None
+
+
+@dataclass
+class Staged:
+    """A call and its stages for one target; stages after a failed one stay waiting.
+
+    Attributes:
+      label: what tells it from the others of the call: the target, with several sets of compile options the set too.
+      function: `stageable` of the call, made when the first stage asks for it.
+      environment: that of the compile stage, which recompiles are made in; None before it.
+      configured: the compile options of `jax.config` at the compile stage; None before it.
+      received: those that XLA was given at the compile that made the executable; None where nobody recorded it.
+      sources: the source files as they were at the trace, which all targets of a call share.
+      large: why a worker compiles for the kernel's own devices; None where it does not, or was asked to.
+      dumped: names of the files that JAX wrote meanwhile, `jax_dump_ir_to`.
+    """
+
+    call: Call
+    stages: list[Stage]
+    target: Target
+    limits: Limits
+    label: str = ""
+    function: Any = None
+    environment: CompileEnvironment | None = None
+    configured: ConfiguredOptions | None = None
+    received: ConfiguredOptions | None = None
+    sources: SourceTexts = field(default_factory=SourceTexts)
+    large: LargeProgram | None = None
+    dumped: tuple[str, ...] = ()
+
+    def stage(self, name: str) -> Stage | None:
+        return next((stage for stage in self.stages if stage.name == name), None)
+
+    def shown_state(self, stage: Stage) -> str:
+        """The state of one of the stages in the words of the views."""
+        if stage.is_given:
+            return GIVEN
+        return NOT_REACHED if stage.state == WAITING and self.failed is not None else stage.state
+
+    def value(self, name: str) -> Any:
+        """What a stage made; None where it was not reached."""
+        stage = self.stage(name)
+        return stage.value if stage else None
+
+    @property
+    def failed(self) -> Stage | None:
+        return next((stage for stage in self.stages if stage.error is not None), None)

@@ -1,0 +1,1 @@
+"""Whether JAX still runs what the code says."""

@@ -1,0 +1,1 @@
+"""Where in the source the instructions of a module come from."""

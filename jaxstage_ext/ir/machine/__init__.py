@@ -1,0 +1,1 @@
+"""Machine code: of CPUs, GPUs and TPUs."""

@@ -1,0 +1,1 @@
+"""Serialised protobuf messages, read into columns."""

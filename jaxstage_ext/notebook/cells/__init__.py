@@ -1,0 +1,1 @@
+"""Cells: their calls, and running them."""

@@ -1,0 +1,1 @@
+"""The lines of magics: their options, arguments, help and completion."""

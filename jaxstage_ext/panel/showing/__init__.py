@@ -1,0 +1,1 @@
+"""Showing programs in a notebook, a terminal or a file."""

@@ -1,0 +1,41 @@
+"""What a notebook shows and saves of Programs, richest form first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from jaxstage_ext.panel.params import Programs
+from jaxstage_ext.panel.saving.saved_call import RepliesOf
+from jaxstage_ext.panel.saving.saved_output import no_replies, saved_output
+from jaxstage_ext.report.text.encodable import encodable
+from jaxstage_ext.report.view_parts import Parts
+from jaxstage_ext.views.static_html import panel_html
+from jaxstage_ext.views.summaries import summarised_once
+from jaxstage_ext.views.text import panel_text
+from jaxstage_ext.views.words import clean
+
+
+@summarised_once()
+def static_bundle(
+    programs: Programs, model: str | None = None, in_notebook: bool = False, replies_of: RepliesOf = no_replies
+) -> dict[str, Any]:
+    """The forms that need no kernel and run no code; in a notebook with the report for our own renderer.
+
+    `model` is the id of the live panel that this renderer puts in its place; `replies_of` gives what was kept of it.
+    """
+    parts = Parts()
+    html = parts.get("The HTML form", lambda: panel_html(programs), "")
+    text = parts.get("The text form", lambda: panel_text(programs), "")
+    saved: dict[str, Any] = {}
+    if in_notebook:
+        saved = parts.get("The saved report", lambda: saved_output(programs, model, replies_of), saved)
+    said = "\n".join([text or "JAXStage", *map(clean, parts.failures)])
+    forms = ({"text/html": html + _failed(parts.failures)} if html else {}) | {"text/plain": said}
+    return saved | {kind: encodable(form) for kind, form in forms.items()}
+
+
+def _failed(failures: Sequence[str]) -> str:
+    """A line for each form that is missing."""
+    return "".join(f"<p>{escape(clean(failure))}</p>" for failure in failures)

@@ -1,0 +1,1 @@
+"""Programs side by side."""

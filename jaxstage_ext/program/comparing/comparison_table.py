@@ -1,0 +1,162 @@
+"""The targets of one call side by side: a Table, and its form in the summary and in saved reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparing.comparison_form import ComparedCell, ComparedColumn, ComparisonForm
+from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
+
+
+@dataclass(frozen=True)
+class ComparedFigure:
+    """One figure of a target. `value` is None where it is unknown, and `reason` says why.
+
+    `text` is what is shown where the value is one end of what is known, such as "at least 1.2 GFLOP".
+    """
+
+    value: float | str | None
+    reason: str | None = None
+    remark: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class TargetFigures:
+    """One target: its name, what that is, its figures by column, and the error in one line where a stage failed."""
+
+    target: str
+    device: str
+    figures: Mapping[str, ComparedFigure]
+    error: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Table):
+    """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed.
+
+    `texts` are of the cells whose value is not all that is known, such as "at least 1.2 GFLOP".
+    """
+
+    texts: Mapping[Place, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, rows: Sequence[TargetFigures]) -> Comparison:
+        """The table of a call's targets, with the best and the worst of each column marked."""
+        figures = {name: [row.figures[name] for row in rows] for name in COLUMNS}
+        columns = {
+            "target": Column([row.target for row in rows]),
+            "device": Column([row.device for row in rows]),
+            **{name: replace(column, values=[f.value for f in figures[name]]) for name, column in COLUMNS.items()},
+            "error": Column([row.error for row in rows]),
+        }
+        cells = {(row, name): figure for name, column in figures.items() for row, figure in enumerate(column)}
+        return cls(
+            name,
+            columns,
+            {place: figure.reason for place, figure in cells.items() if figure.reason is not None},
+            marks=_marks(columns, cells),
+            remarks={place: figure.remark for place, figure in cells.items() if figure.remark is not None},
+            texts={place: figure.text for place, figure in cells.items() if figure.text},
+        )
+
+    def take(self, rows: Sequence[int]) -> Comparison:
+        """Some rows, in the order given."""
+        place = {row: at for at, row in enumerate(rows)}
+        texts = {(place[row], name): text for (row, name), text in self.texts.items() if row in place}
+        taken = super().take(rows)
+        return replace(cast(Comparison, taken), texts=texts)
+
+    @property
+    def figure_names(self) -> list[str]:
+        """The columns that hold figures."""
+        return [name for name in self.columns if name not in ("target", "device", "error")]
+
+    def to_pandas(self, units: bool = False) -> Any:
+        """A pandas.DataFrame, one row a target; unknown figures are missing. Raises ImportError without pandas."""
+        return super().to_pandas(units).drop(columns="device").set_index("target")
+
+    def to_dict(self) -> ComparisonForm:
+        """The table as plain JSON types, as the front end and saved reports have it; `from_dict` reads it."""
+        return {
+            "name": self.name,
+            "columns": [_column_dict(name, self.columns[name]) for name in self.figure_names],
+            "rows": [
+                {
+                    "target": row["target"],
+                    "device": row["device"],
+                    "error": row["error"],
+                    "cells": {name: self._cell((at, name), row[name]) for name in self.figure_names},
+                }
+                for at, row in enumerate(self.rows())
+            ],
+        }
+
+    def _cell(self, place: Place, value: Any) -> ComparedCell:
+        mark = self.marks.get(place)
+        facts = {
+            "reason": self.reasons.get(place),
+            "note": self.remarks.get(place),
+            "mark": mark.value if mark else None,
+        }
+        text = self.texts.get(place) or cell(value, self.columns[place[1]].unit)
+        return cast(ComparedCell, {"value": value, "text": text} | {name: fact for name, fact in facts.items() if fact})
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
+        """The Comparison of a `to_dict`. Raises KeyError, TypeError, ValueError or AttributeError for anything else."""
+        rows, columns = data["rows"], {str(column["name"]): column for column in data["columns"]}
+        cells = {(at, name): row["cells"][name] for name in columns for at, row in enumerate(rows)}
+
+        def given(what: str) -> dict[Place, Any]:
+            return {place: cell[what] for place, cell in cells.items() if cell.get(what)}
+
+        return cls(
+            str(data["name"]),
+            {
+                "target": Column([str(row["target"]) for row in rows]),
+                "device": Column([str(row["device"]) for row in rows]),
+                **{
+                    name: _column(name, column, [cells[at, name]["value"] for at in range(len(rows))])
+                    for name, column in columns.items()
+                },
+                "error": Column([row["error"] for row in rows]),
+            },
+            given("reason"),
+            marks={place: CellMark(mark) for place, mark in given("mark").items()},
+            remarks=given("note"),
+            texts={
+                (at, name): str(shown["text"])
+                for (at, name), shown in cells.items()
+                if shown["text"] != cell(shown["value"], COLUMNS[name].unit if name in COLUMNS else "")
+            },
+        )
+
+
+def _column_dict(name: str, column: Column) -> ComparedColumn:
+    return {"name": name, "title": column.title, "hint": column.doc, "lower": column.lower_is_better}
+
+
+def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:
+    unit = COLUMNS[name].unit if name in COLUMNS else ""
+    return Column(values, unit, saved["hint"], saved["title"], saved["lower"])
+
+
+def _marks(columns: Mapping[str, Column], cells: Mapping[Place, ComparedFigure]) -> dict[Place, CellMark]:
+    """The best and the worst of each column, where known values differ as shown; partly known ones do not compare."""
+    marks: dict[Place, CellMark] = {}
+    for name, column in columns.items():
+        known = {
+            row: float(value)
+            for row, value in enumerate(column.values)
+            if value is not None and column.lower_is_better and not cells[row, name].text
+        }
+        if len({cell(column.values[row], column.unit) for row in known}) < 2:
+            continue
+        best, worst = min(known.values()), max(known.values())
+        extremes = {best: CellMark.BEST, worst: CellMark.WORST}
+        marks |= {(row, name): extremes[value] for row, value in known.items() if value in extremes}
+    return marks

@@ -1,0 +1,1 @@
+"""The devices of a program: what they are, whether it fits, what bounds it."""

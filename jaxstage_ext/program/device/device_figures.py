@@ -1,0 +1,59 @@
+"""The figures of the device that a program runs on, in this machine or not."""
+
+from __future__ import annotations
+
+import jax
+
+from jaxstage_ext.analysis.memory.fit import DeviceMemory
+from jaxstage_ext.core.targets import devices, machine_ceilings
+from jaxstage_ext.core.targets.devices import Device
+from jaxstage_ext.program.device import cluster
+from jaxstage_ext.program.device.target_title import device_title, platform
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.worker import memory_limit
+
+
+def device_of(program: Program) -> Device | None:
+    """The figures of one JAX device: the catalogue's, or those of this machine's CPU; None where there are none."""
+    if program.own_device:
+        return None
+    known = devices.share(program.target) if not program.target.is_local else _here()
+    measured = machine_ceilings.of_this_machine() if known is None and platform(program) == "cpu" else None
+    return known if measured is None else measured.device(max(cluster.device_count(program), 1))
+
+
+def device_memory(program: Program) -> DeviceMemory:
+    """The memory of one JAX device."""
+    if program.file_title:
+        return DeviceMemory(program.own_device, None, "a file does not say what device it was compiled for")
+    if platform(program) == "cpu":
+        return _part_of_this_machine(_here_of(program))
+    device, target = device_of(program), program.target
+    if target.is_local:
+        title = f"one {device.title}" if device else f"one {jax.local_devices()[0].device_kind}"
+    else:
+        title = f"one {device_title(target)}"
+    return DeviceMemory(title, device.memory if device else None, f"no memory size on file for {title}")
+
+
+def _here_of(program: Program) -> int:
+    """How many of a CPU program's devices are this process's: other processes have machines of their own."""
+    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
+        return cluster.device_count(program)
+    own = [place for place in cluster.device_places(program) if place.process in (None, jax.process_index())]
+    return max(len(own), 1)
+
+
+def _part_of_this_machine(sharing: int) -> DeviceMemory:
+    """The memory of a CPU device: those that a program runs on share the machine's."""
+    half = memory_limit.half_of_machine()
+    title = "this machine" if sharing == 1 else f"this machine for each of {sharing:,} CPU devices"
+    memory = None if half is None else 2 * half // sharing
+    return DeviceMemory(title, memory, "the memory of this machine is unknown")
+
+
+def _here() -> Device | None:
+    """The catalogue's figures of one of the kernel's own devices; None where it has none."""
+    local = jax.local_devices()
+    chips = len({getattr(device, "coords", None) for device in local}) if hasattr(local[0], "coords") else len(local)
+    return devices.by_kind(local[0].device_kind, chips / len(local))

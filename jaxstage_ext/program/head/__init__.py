@@ -1,0 +1,1 @@
+"""What heads every view of a program."""

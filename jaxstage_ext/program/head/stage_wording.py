@@ -1,0 +1,32 @@
+"""What stands behind a stage's time, in words."""
+
+from __future__ import annotations
+
+from jaxstage_ext.core.stage.staged import Cache, CacheHit, Stage
+from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
+from jaxstage_ext.report.text.units import scaled
+
+_WORDS = {
+    Cache.PROCESS: "cached",
+    Cache.PERSISTENT: "from JAX's persistent cache",
+    Cache.INSPECTION: "from the inspection cache",
+}
+
+
+def note(stage: Stage) -> str | None:
+    """`cached; the first compile took 53 ms`; None for a stage that was computed for this call."""
+    return None if stage.hit is None else _words(stage.name, stage.hit)
+
+
+def first_time(stage: Stage) -> ComparedFigure | None:
+    """What a stage took when it was computed, to compare it by; None where it was computed for this call."""
+    if stage.hit is None:
+        return None
+    if stage.hit.first_seconds is None:
+        return ComparedFigure(None, f"{_WORDS[stage.hit.cache]}, so what the {stage.name} itself took is unknown")
+    return ComparedFigure(stage.hit.first_seconds, remark=_WORDS[stage.hit.cache])
+
+
+def _words(stage: str, hit: CacheHit) -> str:
+    first = "" if hit.first_seconds is None else f"; the first {stage} took {scaled(hit.first_seconds, 's')}"
+    return _WORDS[hit.cache] + first

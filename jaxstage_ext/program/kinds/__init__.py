@@ -1,0 +1,1 @@
+"""The kinds of programs, and what is peculiar to each."""

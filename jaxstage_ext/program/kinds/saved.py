@@ -1,0 +1,134 @@
+"""Programs as a saved report, and read back from one: documents and numbers, no JAX objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage import stages
+from jaxstage_ext.core.stage.staged import Staged
+from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
+from jaxstage_ext.core.targets.worker_requests import USUAL
+from jaxstage_ext.program.comparing import comparison
+from jaxstage_ext.program.head import summary
+from jaxstage_ext.program.head.summary_form import ErrorSummary, Summary
+from jaxstage_ext.program.kinds import saved_summary
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.document import Document
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.frames import Frames, SourceSpan
+from jaxstage_ext.report.saved import saved_form, saved_reading, saved_source
+from jaxstage_ext.report.saved.json_form import BadForm, quoted
+from jaxstage_ext.report.text.public_paths import public_json
+
+_LONGEST_ERROR = 200
+
+
+def report(own: Program, programs: Mapping[str, Program], source: bool | None = None) -> dict[str, Any]:
+    """The programs of a call, by target, as a saved report; `own` is the one that opens. See `saved_form.report`.
+
+    `source` is whether it holds source, None for the default.
+    """
+    return saved_form.report(parts(programs, source), own.label, compared(own))
+
+
+def parts(programs: Mapping[str, Program], source: bool | None = None) -> dict[str, saved_form.Part]:
+    """What a saved report holds of each of these programs, before it is packed; with or without source."""
+    return {
+        name: (dict(summary.summary(one)), one.frames, saved_source.kept(one.readable, source))
+        for name, one in programs.items()
+    }
+
+
+def compared(own: Program) -> Mapping[str, Any]:
+    """The table of all targets of a call, as it is saved."""
+    table = own.saved_comparison
+    return public_json(comparison.comparison(own).to_dict()) if table is None else table
+
+
+def opened(text: str) -> SavedProgram:
+    """The program of a saved report; `targets` has the others. Raises BadForm, a ValueError, for anything else."""
+    saved = saved_reading.loads(text)
+    try:
+        table = dict(saved_summary.comparison_in(saved.compare, "compare")) if saved.compare else {}
+        programs = {name: _program(name, *part, table, len(saved.parts)) for name, part in saved.parts.items()}
+    except BadForm as error:
+        raise BadForm(f"the saved inspection is damaged: {error}; save it again") from None
+    for program in programs.values():
+        program.targets = programs
+    return programs[saved.target]
+
+
+def _program(
+    name: str,
+    head: dict[str, Any],
+    frames: Frames,
+    documents: Mapping[str, Document],
+    table: Mapping[str, Any],
+    targets: int,
+) -> SavedProgram:
+    summary = saved_summary.summary_in(head, documents, targets, f"target {quoted(name)}.summary")
+    return SavedProgram(name, summary, frames, documents, table)
+
+
+class SavedProgram(Program):
+    """One target of a saved call. What was not saved is unavailable, as for a call that JAX did not stage."""
+
+    def __init__(
+        self,
+        name: str,
+        head: Summary,
+        frames: Frames,
+        documents: Mapping[str, Document],
+        table: Mapping[str, Any],
+    ) -> None:
+        call, target = Call(_not_callable, name=head["name"]), _target(name)
+        reached = [stage["name"] for stage in head["stages"]]  # none of a profile alone
+        super().__init__(
+            *stages.plan_each(call, reached[-1], (target,)) if reached else [Staged(call, [], target, USUAL)]
+        )
+        self.label, self.targets = name, {name: self}
+        self.saved_summary, self.saved_comparison = head, table
+        self.documents = documents
+        self._frames = frames
+
+    @property
+    def frames(self) -> Frames:
+        return self._frames
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        stages_of_then = self.saved_summary["stages"] if self.saved_summary else []
+        return {stage["name"]: stage["seconds"] for stage in stages_of_then if stage["seconds"] is not None}
+
+    @property
+    def error(self) -> StageError | None:
+        failed = self.saved_summary["error"] if self.saved_summary else None
+        return _error(failed) if failed is not None else None
+
+
+def _error(failed: ErrorSummary) -> StageError:
+    span = None
+    if (file := failed["file"]) is not None and (line := failed["line"]) is not None:
+        cell = failed["label"] if failed["label"] != file else None
+        span = SourceSpan(file, cell, "", line, 1, line, 0)
+    return StageError(failed["stage"], failed["type"], failed["message"], span, failed["interrupted"])
+
+
+def _target(label: str) -> Target:
+    """That of a label, which of a set of compile options may name it first."""
+    name, _, _ = label.partition(" · ")
+    try:
+        target = parse(name)
+    except TargetError as error:
+        if "=" in label or " " in label:  # a set of options for the kernel's own device
+            return LOCAL
+        raise BadForm(" ".join(str(error).split())[:_LONGEST_ERROR]) from None
+    if str(target) != name:
+        raise BadForm(f"its target {quoted(name)} is not spelled as {str(target)!r}")
+    return target
+
+
+def _not_callable(*args: Any, **kwargs: Any) -> Any:
+    raise ValueError("an inspection read from JSON has no function to run; inspect it again")

@@ -1,0 +1,1 @@
+"""The machine code of a program, kernel by kernel."""

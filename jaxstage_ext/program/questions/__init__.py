@@ -1,0 +1,1 @@
+"""The questions that are asked of a program, one file each."""

@@ -1,0 +1,126 @@
+"""What a program costs: a table, its roll-ups, the ledger and the roofline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jaxstage_ext.analysis.cost import cost_wording
+from jaxstage_ext.analysis.cost.equations import Equations
+from jaxstage_ext.analysis.cost.module_cost import Cost
+from jaxstage_ext.analysis.cost.roofline import Roofline
+from jaxstage_ext.program.device import device_roofline
+from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions import ledger, module_work
+from jaxstage_ext.program.running import measured_columns
+from jaxstage_ext.program.running.measured import Measured, measured
+from jaxstage_ext.report.table import Table
+from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """The cost of one program on its target; of one that was not compiled there are the `equations` alone."""
+
+    _program: Program = field(repr=False)
+
+    @property
+    def work(self) -> Cost:
+        """The figures of each HLO instruction, and how often it runs. Raises Unavailable where nothing was compiled."""
+        return module_work.work(self._program)
+
+    @property
+    def equations(self) -> Equations:
+        """One row an equation of the jaxpr, before the compiler touched it. Raises Unavailable where there is none."""
+        return module_work.equations(self._program)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is optimised HLO to count."""
+        return self._program.has_hlo
+
+    @property
+    def table(self) -> Table:
+        """One row an instruction, the most bytes first; a fusion has its members' work.
+
+        Once the program is profiled, with the measured time.
+        """
+        if (times := self.measured) is None:
+            return self.work.table
+        return measured_columns.with_measured(self.work.table, self.work, self.roofline, times)
+
+    @property
+    def measured(self) -> Measured | None:
+        """What the newest profile measured of each instruction; None until the program is profiled."""
+        return measured(self._program)
+
+    def by(self, group: str) -> Table:
+        """Totals by "line", "scope", "computation", "opcode" or "dtype". Raises ValueError for another."""
+        return self.work.by(group)
+
+    def members(self, instruction: str) -> Table:
+        """What a fusion, call or loop holds, one row an instruction. Raises ValueError where there is none."""
+        return self.work.members(instruction)
+
+    @property
+    def ledger(self) -> Table:
+        """The same work counted on the jaxpr, on the HLO, and by XLA, with the reasons where they differ.
+
+        Once profiled, with the measured time of a run.
+        """
+        return ledger.with_measured(ledger.ledger(self._program), self.measured)
+
+    @property
+    def roofline(self) -> Roofline:
+        """Each instruction against the peaks of the target; `verdict` says what bounds the program.
+
+        Once profiled, with the measured time of each.
+        """
+        return device_roofline.with_measured(device_roofline.device_roofline(self._program), self.measured)
+
+    @property
+    def headline(self) -> str:
+        """FLOPs, transcendental functions and bytes in one sentence.
+
+        They are ranges where loops, branches or unknown counts leave them open.
+        """
+        work = self.work
+        near = module_work.share_on_chip(self._program)
+        host = module_work.share_on_host(self._program)
+        figures = (work.flops_range, work.bytes_range, work.total_transcendentals, near, host)
+        if self._program.is_to_be_partitioned:
+            return cost_wording.headline(*figures, "before it is partitioned, on all devices together")
+        return cost_wording.headline(*figures)
+
+    def _parts(self) -> list[Part]:
+        if not self.is_compiled:
+            return [str(self.equations)]
+        return [self.headline, self.roofline.verdict, "", self.ledger, "", self.table]
+
+    def __str__(self) -> str:
+        return text_of(self._parts())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self._parts())
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
+        return self.table.to_pandas()
+
+    def to_json(self) -> str:
+        """The table as versioned JSON."""
+        return self.table.to_json()
+
+
+@fact
+def cost(program: Program) -> Costs:
+    """The work of a program, counted when it is asked for.
+
+    Raises Unavailable, a ValueError, where JAX traced nothing and nothing was compiled.
+    """
+    if program.jax_traced is None and not program.has_hlo:
+        program.proto()
+    return Costs(program)

@@ -1,0 +1,1 @@
+"""Running and profiling programs: how, how fast, and what a run shows."""

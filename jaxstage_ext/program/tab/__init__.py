@@ -1,0 +1,1 @@
+"""What a tab of the panel is made of."""

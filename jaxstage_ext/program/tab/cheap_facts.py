@@ -1,0 +1,112 @@
+"""Which questions about a program are answered in milliseconds: without a compile, a run or a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.jax_private import lowered_modules
+from jaxstage_ext.core.recompile import recompiled_buffers
+from jaxstage_ext.program.device import out_of_memory
+from jaxstage_ext.program.device.device_fit import device_fit
+from jaxstage_ext.program.device.memory_needed import memory_needed
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions import answer_wording as wording
+from jaxstage_ext.program.questions.answers import QUESTIONS, Answer
+from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
+from jaxstage_ext.program.questions.cost import cost
+from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.module_work import work
+from jaxstage_ext.program.questions.refused_shardings import argument_names
+
+MOST_LINES = 8_000
+"""Lines of the optimised HLO of a small program."""
+MOST_COUNTED_LINES = 60_000
+"""Lines up to which work that is known is summed by line for a static form."""
+
+
+def is_small(program: Program) -> bool:
+    """Whether counting the work of a program takes milliseconds; no program that was read from a file is."""
+    if program.saved_summary is not None or program.is_running or not program.has_hlo:
+        return False
+    document = program.documents.get("hlo")
+    return document is not None and len(document) <= MOST_LINES
+
+
+def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], bool]:
+    """Whether a program answers a request of a tab cheaply, by its name and parameters; a large one what is known."""
+    small = is_small(program)
+    questions: Mapping[str, Callable[[], bool]] = {
+        "bound": lambda: is_counted(program),
+        "fit": lambda: memory.is_known(program) or (small and device_fit(program).needed is not None),
+        "memory": lambda: memory.is_known(program) or (small and recompiled_buffers.came_with_compile(program.staged)),
+        "collective": lambda: collectives.is_known(program) or (small and not count(program)),
+    }
+
+    def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
+        if method in ("memory", "kept"):
+            return memory.is_known(program)
+        if method == "collectives" and not params["quick"]:
+            return questions["collective"]()
+        cheap = questions.get(params["question"]) if method == "answer" else None
+        return cheap is None or cheap()
+
+    return is_cheap
+
+
+def is_counted(program: Program) -> bool:
+    """Whether summing the work of a program by line takes milliseconds: it is small, or its work is known."""
+    if not work.is_known(program):
+        return is_small(program)
+    document = program.documents.get("hlo")
+    return document is not None and len(document) <= MOST_COUNTED_LINES
+
+
+def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
+    """The questions that are answered cheaply, with their answers."""
+    if program.saved_summary is not None or program.is_running:
+        return []
+    if not program.has_hlo:
+        return [(QUESTIONS["fit"][0], Answer(device_fit(program).text))] if _did_not_fit(program) else []
+    is_cheap, found = answered_cheaply(program), []
+    for name, (question, ask) in QUESTIONS.items():
+        if name != "time" and is_cheap("answer", {"question": name}):
+            found.append((question, ask(program, None)))
+        elif name == "fit" and memory_needed(program) is not None:
+            found.append((question, Answer(device_fit(program).text)))
+        elif name == "memory" and program.jax_lowered is not None:
+            found.append((question, Answer(wording.costs_a_compile(program.seconds.get("compile")))))
+        elif name == "collective" and is_small(program) and count(program):
+            found.append((question, Answer(wording.costliest(exchanges(program)))))
+    return found
+
+
+def _did_not_fit(program: Program) -> bool:
+    return program.error is not None and out_of_memory.is_out_of_memory(program.error.exception)
+
+
+def heaviest_rows(program: Program, most: int) -> list[int]:
+    """The rows of the HLO document whose instructions move the most bytes, in the order of the document."""
+    table = cost(program).work.table if is_counted(program) else None
+    rows = [] if table is None else [int(row) for row in table["row"][: 2 * most] if row >= 0]
+    return sorted(rows[:most])
+
+
+def memory_curve(program: Program) -> tuple[Any, int, int] | None:
+    """Live bytes at each position of the schedule, the position of the peak, and its bytes; None where unknown."""
+    known = memory.known(program)
+    if known is None or not known.spaces:
+        return None
+    space = known.space()
+    return known.curve(), space.position, space.peak
+
+
+def authors_arguments(program: Program) -> dict[str, str]:
+    """The arguments that a library passes on in trees of its own: JAX's name of each with the author's."""
+    lowered = program.jax_lowered
+    if lowered is None:
+        return {}
+    names = lowered_modules.signature(program.jax_traced, lowered, ref_names.namer(program.call.fn)).arguments
+    authors = argument_names(program.call, names)
+    return {name: said for name, said in zip(names, authors, strict=True) if said != name}

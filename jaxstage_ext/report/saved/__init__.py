@@ -1,0 +1,1 @@
+"""The saved form of calls, and reading it."""

@@ -1,0 +1,1 @@
+"""Still forms of the compile log and of the persistent cache."""

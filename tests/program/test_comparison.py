@@ -81,7 +81,10 @@ def test_figures_are_those_of_cost_and_memory() -> None:
         assert cells["bytes"].value == own.cost.work.total_bytes
         assert cells["memory"].value == own.memory.space().reserved == own.memory.fit.needed
         assert cells["fusions"].value == own.documents["hlo"].text.count(" fusion(")
-        assert cells["compile"].value == own.seconds["compile"]
+        compiled = own.program.staged.stage("compile")
+        assert compiled is not None
+        kept = compiled.hit  # of an earlier run
+        assert cells["compile"].value == (kept.first_seconds if kept is not None else own.seconds["compile"])
 
 
 def test_collectives_are_those_of_the_hlo() -> None:

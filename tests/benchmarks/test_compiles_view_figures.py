@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 CELL = """
 import sys
 sys.path[:0] = [{root!r}, {root!r} + "/tests/helpers"]
-from jaxstage_ext.panel import compiles_display
+from jaxstage_ext.panel.showing import compiles_display
 from tests.benchmarks.ten_thousand_compiles import history
 
 class Shown:

@@ -106,7 +106,7 @@ import sys
 sys.path.insert(0, {helpers!r})
 import numpy as np
 from recordings import Event, recording
-from jaxstage_ext.panel import shown_timeline
+from jaxstage_ext.panel.showing import shown_timeline
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import Frames, SourceFile

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MODEL = """
 import glob, tempfile
-from jaxstage_ext.panel import page, shown_timeline
+from jaxstage_ext.panel.showing import page, shown_timeline
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.profiling.timeline import Timeline

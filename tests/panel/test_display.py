@@ -301,7 +301,8 @@ def test_a_closed_panel_lets_go_of_everything(notebook):
 
 
 def test_views_import_neither_jax_nor_widgets_until_needed():
-    code = "import sys; from jaxstage_ext.panel import display, page; print({'jax', 'ipywidgets'} & {*sys.modules})"
+    imports = "import sys; from jaxstage_ext.panel.showing import display, page"
+    code = f"{imports}; print({{'jax', 'ipywidgets'}} & {{*sys.modules}})"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

@@ -13,7 +13,7 @@ TESTS = Path(__file__).parents[1]
 START = """
 import fakes, time, ipywidgets
 from pathlib import Path
-from jaxstage_ext.panel import assets, display
+from jaxstage_ext.panel import assets; from jaxstage_ext.panel.showing import display
 assets.STATIC = Path({static!r})
 made = [fakes.program()]
 shown = display.Shown(made, patience=600)

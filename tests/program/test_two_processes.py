@@ -19,7 +19,7 @@ jax.distributed.initialize(f"localhost:{port}", num_processes=2, process_id=numb
 import numpy as np
 import jaxstage_ext
 from jaxstage_ext.core.targets import survey
-from jaxstage_ext.program import live_arrays
+from jaxstage_ext.program.running import live_arrays
 mesh = jax.sharding.Mesh(np.array(jax.devices()), ("d",))
 named = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
 x = jax.make_array_from_callback((4, 4), named, lambda index: np.ones((4, 4), np.float32)[index])

@@ -152,3 +152,23 @@ def test_a_trial_is_offered_only_where_it_can_be_made(how: str, can_try: bool, t
         else:
             with pytest.raises(Unavailable, match="did not trace this program"):
                 trial()
+
+
+def test_a_donation_of_many_leaves_is_written_so_that_it_can_be_pasted() -> None:
+    """Of more than three leaves the parameters are named, which jit's donate_argnames takes too."""
+    weights = {f"w{i}": f32(N, N) for i in range(5)} | {"last": f32(N)}
+
+    def without_last(params: Any) -> Any:
+        return {name: w * 2 for name, w in params.items() if name != "last"}, params["last"].sum()
+
+    memory = inspect(without_last, weights).memory
+    [item] = [one for one in memory.suggestions if one.kind is Suggestion.NOT_DONATED]
+    assert len(item.names) == 5 and item.asked == ("params",)
+    assert any(".memory.with_donation('params')" in row["how"] for row in memory.advice.rows())
+    trial = memory.with_donation(*item.asked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `last` is of no use
+        donated = jax.jit(without_last, donate_argnames="params").lower(weights).compile()
+    written = jax.jit(without_last).lower(weights).compile()
+    assert trial.saved == needed(written) - needed(donated) == 5 * 4 * N * N
+    assert any(row["how"] == str(trial) for row in memory.advice.rows())

@@ -85,7 +85,7 @@ def test_a_transform_counts_by_its_published_formula(expectation: Expectation) -
 )  # fmt: skip
 def test_a_difference_to_xla_is_that_of_the_columns_and_has_its_reason(program: Any, why: str) -> None:
     ledger = inspected(program, "cpu").cost.ledger
-    [said] = [note for note in ledger.notes if "than XLA counts" in note]
+    [said] = [note for note in ledger.notes if "FLOPs than XLA counts" in note]
     assert why in said
     assert "unknown" not in said
     ours, xla = ledger["HLO"][0], ledger["XLA"][0]
@@ -104,7 +104,7 @@ def scattered_sums() -> UserProgram:
 def test_the_sums_of_a_reduce_scatter_are_the_reason_of_a_difference() -> None:
     ledger = inspected(scattered_sums, "local").cost.ledger
     assert ledger["HLO"][0] - ledger["XLA"][0] == 32 * 8
-    [said] = [note for note in ledger.notes if "than XLA counts" in note]
+    [said] = [note for note in ledger.notes if "FLOPs than XLA counts" in note]
     assert "reduce-scatter" in said
 
 

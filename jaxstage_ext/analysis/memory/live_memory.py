@@ -286,7 +286,8 @@ class Memory:
 
     def _how(self, item: MemoryAdvice) -> str:
         """What is known of one suggestion: what its trials gave, where it was tried."""
-        if item.kind is Suggestion.NOT_DONATED and (tried := self._donations.get(item.names)) is not None:
+        tried = self._donations.get(item.names) or self._donations.get(item.asked)
+        if item.kind is Suggestion.NOT_DONATED and tried is not None:
             return str(tried)
         tries = [trial for trial in self._trials.values() if trial.written is not None]
         if item.kind is Suggestion.RESIDUALS and tries:

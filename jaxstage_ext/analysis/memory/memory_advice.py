@@ -40,6 +40,10 @@ class Part(NamedTuple):
     value: int = -1
 
 
+_MOST_ASKED = 3
+_PARAMETER = re.compile(r"[^\[.]*")
+
+
 class MemoryAdvice(NamedTuple):
     """One suggestion.
 
@@ -55,6 +59,13 @@ class MemoryAdvice(NamedTuple):
     line: str = ""
     largest: Part | None = None
     others: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names as `with_donation` takes them: of many leaves, the parameters that they are in."""
+        if len(self.names) <= _MOST_ASKED:
+            return self.names
+        return tuple(dict.fromkeys(_PARAMETER.match(name)[0] for name in self.names))  # type: ignore[index]
 
 
 def worth_giving(advice: Sequence[MemoryAdvice], space: Space) -> list[MemoryAdvice]:

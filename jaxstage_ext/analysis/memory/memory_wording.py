@@ -50,7 +50,6 @@ RECOMPUTED = (
 )
 NO_TRIALS = "JAX did not trace this program here, so it cannot be compiled with a change; inspect the function itself"
 AS_WRITTEN = "as written"
-_MOST_ASKED = 3
 _USUAL = "dots_saveable"
 _WORTH_SAYING = 0.005
 
@@ -115,7 +114,7 @@ def advice(
         most = f"{advice.line} keeps the most ({scaled(largest.bytes, 'B')}). " if advice.line else ""
         return f"{most}{_not_tried('What jax.checkpoint saves', '.memory.with_policy(' + repr(_USUAL) + ')', can_try)}"
     if advice.kind is Suggestion.NOT_DONATED:
-        asked = ", ".join(map(repr, advice.names[:_MOST_ASKED])) + (", ..." if len(advice.names) > _MOST_ASKED else "")
+        asked = ", ".join(map(repr, advice.asked))
         what = f"Results have the shape and dtype of {names}"
         return f"{what}; {_not_tried('what donating saves', f'.memory.with_donation({asked})', can_try)}"
     if advice.kind is Suggestion.DONATION_UNUSED:

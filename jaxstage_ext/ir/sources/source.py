@@ -21,7 +21,7 @@ from jaxstage_ext.report.frames import Frames, SourceFile, TextInEditor
 from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.text.public_paths import public_path
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest")
 _LIBRARY_PARTS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STDLIB = tuple(
@@ -60,9 +60,12 @@ def location_in(frames: Frames, frame: int) -> Location:
 
 @functools.lru_cache(maxsize=4096)
 def is_outside(file: str) -> bool:
-    """Whether a file belongs to this package or the notebook: it and its callers are not the user's program."""
+    """Whether a file belongs to this package or the notebook: it and its callers are not the user's program.
+
+    What an earlier version wrote may name files that have since moved within their room.
+    """
     _, separator, inside = f"{os.sep}{file}".rpartition(f"{os.sep}jaxstage_ext{os.sep}")
-    if separator and os.path.exists(_PACKAGE + inside):
+    if separator and os.path.exists(_PACKAGE + inside.partition(os.sep)[0]):
         return True
     return any(f"{os.sep}{package}{os.sep}" in file for package in _OUTER_PACKAGES)
 

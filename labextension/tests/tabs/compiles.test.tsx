@@ -246,8 +246,9 @@ describe("one compile", () => {
     await soon(() => expect(detail()).toContain("#6"));
     key($(".jxs-co-strip"), "Home");
     await soon(() => expect(detail()).toContain("#1 "));
-    const compared = [...($(".jxs-co-detail")?.querySelectorAll("button") ?? [])].find((button) => button.textContent === "#3");
-    click(compared);
+    const compared = () => [...($(".jxs-co-detail")?.querySelectorAll("button") ?? [])].find((button) => button.textContent === "#3");
+    await soon(() => expect(compared()).toBeDefined());
+    click(compared());
     await soon(() => expect($(".jxs-co-detail")?.getAttribute("aria-label")).toBe("compile 3"));
   });
 

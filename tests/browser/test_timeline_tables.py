@@ -174,7 +174,7 @@ def cells_of_first_line(panel: PanelOnPage) -> Locator:
 
 def test_a_click_on_a_gap_zooms_to_it(panel: PanelOnPage) -> None:
     panel.root.get_by_role("button", name="Fit").click()
-    on_screen = panel.root.get_by_text("on screen")
+    on_screen = panel.root.locator(".jxs-tl-seen")
     before = on_screen.inner_text()
     table(panel, "gaps")
     panel.root.locator('[aria-label="timeline gaps"] tbody tr').first.click()

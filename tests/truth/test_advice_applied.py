@@ -172,3 +172,4 @@ def test_a_donation_of_many_leaves_is_written_so_that_it_can_be_pasted() -> None
     written = jax.jit(without_last).lower(weights).compile()
     assert trial.saved == needed(written) - needed(donated) == 5 * 4 * N * N
     assert any(row["how"] == str(trial) for row in memory.advice.rows())
+    assert memory.untried_donation == (), "the page does not offer it once more"

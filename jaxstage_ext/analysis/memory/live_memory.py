@@ -280,14 +280,17 @@ class Memory:
     @property
     def untried_donation(self) -> tuple[str, ...]:
         """The arguments that a suggestion names and whose donation can be compiled and was not yet."""
-        named = (item.names for item in self.suggestions if item.kind is Suggestion.NOT_DONATED)
-        names = next(named, ()) if self.donate is not None else ()
-        return () if names in self._donations else names
+        items = (item for item in self.suggestions if item.kind is Suggestion.NOT_DONATED)
+        item = next(items, None) if self.donate is not None else None
+        return () if item is None or self._tried(item) is not None else item.names
+
+    def _tried(self, item: MemoryAdvice) -> DonationTrial | None:
+        """The trial of a suggested donation, by the leaves or as its advice is pasted."""
+        return self._donations.get(item.names) or self._donations.get(item.asked)
 
     def _how(self, item: MemoryAdvice) -> str:
         """What is known of one suggestion: what its trials gave, where it was tried."""
-        tried = self._donations.get(item.names) or self._donations.get(item.asked)
-        if item.kind is Suggestion.NOT_DONATED and tried is not None:
+        if item.kind is Suggestion.NOT_DONATED and (tried := self._tried(item)) is not None:
             return str(tried)
         tries = [trial for trial in self._trials.values() if trial.written is not None]
         if item.kind is Suggestion.RESIDUALS and tries:

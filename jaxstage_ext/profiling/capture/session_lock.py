@@ -18,7 +18,7 @@ class ProfilerBusy(DeliberateError, RuntimeError):
 
 @contextlib.contextmanager
 def profiler_session(holder: str) -> Iterator[None]:
-    """Hold the profiler of this process for the block: XLA's and CUPTI's, which take one session each.
+    """Hold the profiler of this process for the block: XLA's, which takes one session.
 
     Args:
       holder: what to call it where it is in somebody's way: "%%profile of step", "measure(step)".

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 
-from jaxstage_ext.core.jax_private import mosaic_profiler
-from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiError
 from jaxstage_ext.core.stage.events import hear
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
-from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling, timing_wording
+from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling
 from jaxstage_ext.profiling.timing.kernel_lists import per_run
 from jaxstage_ext.profiling.timing.measured_call import MeasuredCall, RefusedMeasurement, arrays_of, measured_call
 from jaxstage_ext.profiling.timing.sampling import MOST_RUNS, Plan, SampleSource
@@ -50,9 +47,9 @@ def measure(
     Args:
       f: a function, a `jax.jit` object, or a compiled function.
       *args: its arguments.
-      mode: what to measure. "kernels": the sum of the times of kernels, gaps left out, by CUPTI on NVIDIA GPUs, else
-        by the profiler's trace; on a CPU, of XLA's ops on all threads, which may run at the same time. "span": from the
-        first kernel's start to the last kernel's end, by the profiler's trace. "wall": the host's clock, until the
+      mode: what to measure. "kernels": the sum of the times of kernels, gaps left out, by the profiler's trace; on a
+        CPU, of XLA's ops on all threads, which may run at the same time. "span": from the first kernel's start to the
+        last kernel's end, by the profiler's trace. "wall": the host's clock, until the
         outputs are ready. "auto": "wall" on a CPU, else "kernels".
       aggregate: False also lists the kernels, as (name, milliseconds); for mode "kernels".
       setup: called before every run, not timed: it returns the positional arguments, a tuple or a single value, in
@@ -62,14 +59,14 @@ def measure(
       seconds: the budget of time.
       progress: called about twice a second with the seconds taken and the number of runs.
       **kwargs: keyword arguments of `f`. Bind an argument that has the name of a parameter of `measure` with
-        `functools.partial`. Of JAX's `measure`, `iterations` is understood as `runs`, and `finalize=False` keeps CUPTI
-        in the process between runs, where `f` has no such arguments.
+        `functools.partial`. Of JAX's `measure`, `iterations` is understood as `runs`, and `finalize` changes nothing,
+        where `f` has no such arguments.
 
     Raises:
       Unavailable: no kernel was recorded, so that its time is unknown.
       ValueError: an unknown mode, or one that is unavailable here; kernels asked of another mode; in modes "kernels"
         and "span", no array among arguments or outputs; a function that donates its arguments, without `setup`.
-      RuntimeError: another profiler session is recording (ProfilerBusy), or CUPTI failed (CuptiError).
+      RuntimeError: another profiler session is recording (ProfilerBusy).
       Exception: what `f` raises.
     """
     return measured(
@@ -91,7 +88,7 @@ def measured(
     title: str = "",
 ) -> tuple[Any, Timing]:
     """`measure` of a call whose arguments are given apart from the options."""
-    kwargs, runs, detach = jax_words.understood(f, kwargs, runs)
+    kwargs, runs = jax_words.understood(f, kwargs, runs)
     _check_options(mode, aggregate, runs, seconds)
     call = measured_call(f, args, kwargs, setup, title)
     plan = Plan(seconds, runs, progress)
@@ -100,13 +97,10 @@ def measured(
     chosen = _chosen(mode, aggregate, device.platform)
     if chosen is not TimingMode.WALL:
         _check_arrays(call, chosen)
-    source, origin = _source(chosen, device, detach)
+    source, origin = _source(chosen, device)
     with _session(origin, call.title):
         warm_up = (first, *sampling.warm_up(call, plan))
-        try:
-            sampled = sampling.sample(call, source, plan)
-        except CuptiError as error:
-            raise CuptiError(error.problem, timing_wording.cupti(error.problem, str(error))) from error
+        sampled = sampling.sample(call, source, plan)
     kernels, same = per_run([sample.kernels for sample in sampled.samples]) if not aggregate else (None, True)
     samples = tuple(sample.seconds for sample in sampled.samples)
     title = _device_title(device)
@@ -171,12 +165,10 @@ def _check_arrays(call: MeasuredCall, mode: TimingMode) -> None:
         )
 
 
-def _source(mode: TimingMode, device: Any, detach: bool) -> tuple[SampleSource, TimeSource]:
+def _source(mode: TimingMode, device: Any) -> tuple[SampleSource, TimeSource]:
+    """What times the runs. JAX's own binding of CUPTI ends the process where a profile was taken before (JAX 0.11)."""
     if mode is TimingMode.WALL:
         return sample_sources.HostClock(), TimeSource.HOST_CLOCK
-    if mode is TimingMode.KERNELS and device.platform in ("gpu", "cuda") and mosaic_profiler.cupti_problem() is None:
-        record = functools.partial(sample_sources.recorded_by_cupti, detach=detach)
-        return sample_sources.Cupti(record), TimeSource.CUPTI
     traced = sample_sources.ProfilerTrace(mode, sample_sources.recorded_by_profiler)
     return traced, TimeSource.CPU_TRACE if device.platform == "cpu" else TimeSource.DEVICE_TRACE
 

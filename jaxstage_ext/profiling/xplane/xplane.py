@@ -10,7 +10,7 @@ import numpy as np
 from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.profiling import most_events
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
-from jaxstage_ext.profiling.xplane import launched_runs, nested_compiles
+from jaxstage_ext.profiling.xplane import command_buffers, launched_runs, nested_compiles
 from jaxstage_ext.profiling.xplane.xplane_details import EventDetails
 from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents, events_of
 from jaxstage_ext.profiling.xplane.xplane_lanes import lanes_of
@@ -19,7 +19,17 @@ from jaxstage_ext.profiling.xplane.xplane_modules import named_ops
 from jaxstage_ext.profiling.xplane.xplane_names import numbered_names
 from jaxstage_ext.profiling.xplane.xplane_order import in_order, used_lanes
 from jaxstage_ext.profiling.xplane.xplane_runs import numbered_runs
-from jaxstage_ext.profiling.xplane.xplane_stats import ABSENT, CORRELATION, DEVICE, MODULE, OP, PROGRAM, RUN, Strings
+from jaxstage_ext.profiling.xplane.xplane_stats import (
+    ABSENT,
+    CORRELATION,
+    DEVICE,
+    MODULE,
+    NODE,
+    OP,
+    PROGRAM,
+    RUN,
+    Strings,
+)
 from jaxstage_ext.profiling.xplane.xplane_times import clock_of
 from jaxstage_ext.profiling.xplane.xplane_tpu import completed
 from jaxstage_ext.profiling.xplane.xplane_wire import Plane, Wire, planes
@@ -67,6 +77,7 @@ def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...],
     kind = np.concatenate([of.kind for of in lanes])[rows]
     stats[OP, ~np.isin(kind, DEVICE_WORK)] = ABSENT
     named = named_ops(whole, stats[[OP, MODULE, PROGRAM]], list(strings.index))
+    named = command_buffers.resolved(named, stats[NODE], name[rows].astype(np.int32), names, times.start[rows])
     fixed_device = np.array([of.device for of in lanes], np.int64)[plane[rows]]
     columns = Events(
         start=times.start[rows],

@@ -15,7 +15,7 @@ from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces
 from jaxstage_ext.ir.sources.source import FrameTable
-from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling import recorded_modules
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
@@ -101,7 +101,7 @@ class RecordedProgram(Program):
         return self.results.once("proto", module.proto)
 
     def _parsed(self) -> hlo.Module:
-        module = op_links.parsed(self.recorded_module) if self.recorded_module is not None else None
+        module = recorded_modules.parsed(self.recorded_module) if self.recorded_module is not None else None
         if module is None:
             raise Unavailable(f"the HLO in the profile of {self.name} is damaged")
         return module

@@ -203,13 +203,13 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection | Module
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
-    from jaxstage_ext.core.given import exported, exported_files, symbolic
+    from jaxstage_ext.core.given import exported, symbolic
     from jaxstage_ext.inspecting import inspect
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program.kinds import module_program
 
     name = title or _name(source) or "the exported function"
-    function = exported_files.opened(_unpacked(source, name), name)
+    function = exported.opened(_unpacked(source, name), name)
     if unknown := how.dims.keys() - symbolic.names(function.in_avals):
         raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
     is_shown = not how.targets and not exported.fits_here(function)

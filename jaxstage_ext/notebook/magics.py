@@ -15,7 +15,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.core.stage.stage_names import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.cells.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.notebook.compile_notice import CompileNotice

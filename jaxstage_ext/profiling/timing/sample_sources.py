@@ -76,7 +76,7 @@ class Cupti:
 
 def recorded_by_profiler(runs: Callable[[], None]) -> Recording:
     """The recording of what runs, by XLA's profiler."""
-    from jaxstage_ext.core.jax_private.xplane_session import xplane_of
+    from jaxstage_ext.core.jax_private.profiler import xplane_of
     from jaxstage_ext.profiling.xplane import xplane
 
     return xplane.read(xplane_of(runs), "measure")

@@ -11,7 +11,7 @@ import jax
 
 from jaxstage_ext.core import equation_runs, jaxpr_lines
 from jaxstage_ext.core.equation_runs import Runs
-from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs, sharding_internals
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
@@ -219,7 +219,7 @@ def _touched(program: Program) -> refs.Accesses:
     """The equations that read or write Refs which outlive the call."""
     traced = program.jax_traced
     names = argument_names(program.call, call_info(traced).arguments)
-    return refs.accesses(traced.jaxpr, names, ref_names.namer(program.call.fn), _KERNELS)
+    return refs.accesses(traced.jaxpr, names, captured.namer(program.call.fn), _KERNELS)
 
 
 def _callback(eqn: Any, kind: str, runs: Runs, is_differentiated: bool) -> _Found:

@@ -20,7 +20,7 @@ from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
 from jaxstage_ext.core.derivative import donation, rematerialization, residuals
 from jaxstage_ext.core.given import lacking_stage
-from jaxstage_ext.core.inputs import captured, ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules, mosaic_dumps
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
@@ -158,7 +158,7 @@ def _entry(program: Program) -> EntryComputation | None:
         return None
     if (written := written_signature.entry(program)) is not None:
         return written
-    signature = lowered_modules.signature(traced, lowered, ref_names.namer(program.call.fn))
+    signature = lowered_modules.signature(traced, lowered, captured.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     own = len(signature.arguments) - len(signature.captured)
     if len(infos) != own:

@@ -8,9 +8,9 @@ import jax
 
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.core.given.symbolic import names as symbolic_names
-from jaxstage_ext.core.inputs.valueless import is_valueless
+from jaxstage_ext.core.inputs.captured import is_valueless
 from jaxstage_ext.core.jax_private import nonfinite_search, refs
-from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
+from jaxstage_ext.core.jax_private.nonfinite_search import kept_nan_checks
 from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.program.device import out_of_memory

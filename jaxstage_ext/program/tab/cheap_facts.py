@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program.device import out_of_memory
@@ -106,6 +106,6 @@ def authors_arguments(program: Program) -> dict[str, str]:
     lowered = program.jax_lowered
     if lowered is None:
         return {}
-    names = lowered_modules.signature(program.jax_traced, lowered, ref_names.namer(program.call.fn)).arguments
+    names = lowered_modules.signature(program.jax_traced, lowered, captured.namer(program.call.fn)).arguments
     authors = argument_names(program.call, names)
     return {name: said for name, said in zip(names, authors, strict=True) if said != name}

@@ -22,7 +22,7 @@ from jaxstage_ext.profiling.pprof import device_memory
 from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
 from jaxstage_ext.program.kinds import refused_files
 from jaxstage_ext.report.saved.json_form import BadForm
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.xla_dump import XlaDump
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _file_name(source: opening.Source) -> str:
 
 def _name(source: opening.Source) -> str:
     """The name of the file as messages have it."""
-    return shown(_file_name(source))
+    return shown_name(_file_name(source))
 
 
 def _unpacked(source: opening.Source, title: str) -> bytes:

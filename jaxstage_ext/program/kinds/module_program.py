@@ -23,7 +23,7 @@ from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
 from jaxstage_ext.program.comparing.earlier import by_label
 from jaxstage_ext.program.kinds import module_bytes
 from jaxstage_ext.program.program import NO_DEVICE, Program
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -67,10 +67,10 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
     path = module.module_file(before_passes=bool(targets))
     if path is None:
         raise UnreadableModule(
-            f"the dump has no HLO of {shown(module.name)}{' before the passes' if targets else ''}; compile it with "
+            f"the dump has no HLO of {shown_name(module.name)}{' before the passes' if targets else ''}; compile it with "
             "XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
-    title = shown(path.name)
+    title = shown_name(path.name)
     data = module_bytes.read(path, title)
     form = hlo_files.form_of(data, path.name)
     if form is None:

@@ -17,7 +17,7 @@ from jaxstage_ext.core.targets.target import Target, parse
 from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.ir.hlo import executed
 from jaxstage_ext.ir.hlo.executed import Instruction
-from jaxstage_ext.ir.machine import assembly, llvm, ptx
+from jaxstage_ext.ir.machine import assembly, kernel_text, ptx
 from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.ir.machine.kernel_text import KernelPlace
 from jaxstage_ext.program.device.target_title import target_platform
@@ -125,7 +125,12 @@ class KernelTexts:
             text = machine_code.use(self._target, "sass", self._limits, cubin=cubin, nvdisasm=nvdisasm)
             return assembly.read_sass(kind, text, kernel.name, place)
         text = machine_code.text_of(self._parts[kernel.name][stage])
-        reader = {"llvm0": llvm.read, "llvm": llvm.read, "ptx": ptx.read, "ttir": llvm.read_mlir}[stage]
+        reader = {
+            "llvm0": kernel_text.read_llvm,
+            "llvm": kernel_text.read_llvm,
+            "ptx": ptx.read,
+            "ttir": kernel_text.read_mlir,
+        }[stage]
         return reader(kind, text, place)
 
     def _place(self, kernel: Kernel) -> KernelPlace:
@@ -163,7 +168,7 @@ class KernelTexts:
         if (module := _mlir_string(line, "module")) is None:
             raise Unavailable(f"{kernel.key} has no Mosaic module in its backend_config")
         text, _ = machine_code.use(self._target, "mosaic_gpu", self._limits, module=base64.b64encode(module).decode())
-        return llvm.read_mlir(kind, text, self._place(kernel))
+        return kernel_text.read_mlir(kind, text, self._place(kernel))
 
     def _bundle_text(self, kernel: Kernel, progress: Progress | None) -> str:
         if self._prepared is None:

@@ -14,10 +14,9 @@ import numpy as np
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.analysis.memory import buffers, embedded_constants, fit, memory_advice, memory_wording, module_memory
-from jaxstage_ext.analysis.memory.donation_trials import DonationTrial
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Donation, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
+from jaxstage_ext.analysis.memory.program_trials import DonationTrial, PolicyTrial
 from jaxstage_ext.core.derivative import donation, rematerialization, residuals
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.inputs import captured

@@ -1,4 +1,4 @@
-"""Checkpoint policies side by side: the residuals of each, and what the program compiled with it takes."""
+"""What the program takes when it is compiled with another checkpoint policy, or with more arguments donated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import memory_wording as wording
-from jaxstage_ext.analysis.memory.residual_tables import Kept, saved_bytes
+from jaxstage_ext.analysis.memory.memory_tables import Kept, saved_bytes
 from jaxstage_ext.report.table import Column, Table
 
 
@@ -84,3 +84,33 @@ def best(trials: Sequence[PolicyTrial]) -> str:
     one = min(trials, key=lambda trial: trial.peak)
     taken, written = (wording.Taken(trial.peak, trial.work) for trial in (one, one.written or one))
     return wording.checkpoint_trial(one.policy, taken, written)
+
+
+@dataclass(frozen=True)
+class DonationTrial:
+    """The program compiled with arguments donated that it does not donate.
+
+    Attributes:
+      names: these arguments; empty for the program as written.    unused: of them, those whose memory no result takes.
+      needed: bytes allocated in the device's own memory.    moved: bytes read and written in one run.
+      memory: the compiled program's memory in full.    written: the program as written; None of itself.
+    """
+
+    names: tuple[str, ...]
+    needed: int
+    moved: WorkRange
+    unused: tuple[str, ...] = ()
+    memory: Any = field(repr=False, default=None)
+    written: DonationTrial | None = field(repr=False, default=None)
+
+    @property
+    def saved(self) -> int:
+        """Bytes that the program as written needs beyond this; negative where it needs less."""
+        return (self.written or self).needed - self.needed
+
+    def __str__(self) -> str:
+        written = self.written or self
+        before, now = (wording.NeededAndMoved(one.needed, one.moved) for one in (written, self))
+        return wording.donation_trial(self.names, now, before, self.unused)
+
+    __repr__ = __str__

@@ -97,8 +97,8 @@ def contents(path: Path) -> bytes:
         most = MOST_BYTES if is_gzip(head) else MOST_UNPACKED
         if size > most:
             raise TooLarge(
-                f"{shown_name(path.name)} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile "
-                "fewer steps"
+                f"{shown_name(path.name)} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: "
+                "profile fewer steps"
             )
         return head + file.read(max(size - len(head), 0))
 

@@ -106,7 +106,7 @@ def _read(name: str, folder: int, most: int) -> bytes | None:
 
 
 def cache_folder() -> Path:
-    """Where this user's caches belong: `~/.cache/jaxstage`, under XDG_CACHE_HOME where that is set; the like on macOS and Windows."""
+    """Where this user's caches belong: `~/.cache/jaxstage`, under XDG_CACHE_HOME if that is set."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "jaxstage"
     if os.name == "nt":

@@ -28,7 +28,7 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.compilation.events.listening_block import listening_block
+from jaxstage_ext.compilation.events.listening import listening_block
 from jaxstage_ext.compile_history import compile_cache, compiles
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places

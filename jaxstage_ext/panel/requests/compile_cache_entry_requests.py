@@ -26,7 +26,10 @@ def cache_program(programs: Programs, params: Params) -> CompileCacheProgram:
 
 
 def _get_entry(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    from jaxstage_ext.compilation.persistent import cache_wording, miss_causes  # they import JAX
+    from jaxstage_ext.compilation.persistent import (
+        cache_wording,
+        miss_causes,  # they import JAX
+    )
 
     program, key = cache_program(programs, params), given.text(params, "key")
     entry = next((each for each in program.report.entries if each.key == key), None)

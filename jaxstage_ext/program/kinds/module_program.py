@@ -67,8 +67,8 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
     path = module.module_file(before_passes=bool(targets))
     if path is None:
         raise UnreadableModule(
-            f"the dump has no HLO of {shown_name(module.name)}{' before the passes' if targets else ''}; compile it with "
-            "XLA_FLAGS='--xla_dump_hlo_as_proto'"
+            f"the dump has no HLO of {shown_name(module.name)}{' before the passes' if targets else ''}; compile it "
+            "with XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
     title = shown_name(path.name)
     data = module_bytes.read(path, title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jaxstage_ext.compilation.persistent import opening_note
+from jaxstage_ext.compilation.persistent import outcomes
 from jaxstage_ext.core.jax_private import lowering_rules, persistent_cache
 from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.program.device.device_fit import device_fit
@@ -19,7 +19,7 @@ def cache_folder(program: Program, error: StageError) -> str | None:
     """Which folder of the persistent cache JAX cannot open; None for another error, or if JAX only warns of it."""
     if error.exception is None or not persistent_cache.failed_to_open(error.exception):
         return None
-    return opening_note.not_opened(persistent_cache.state().set_folder)
+    return outcomes.not_opened(persistent_cache.state().set_folder)
 
 
 _REFUSED = "Cannot apply JAX transformations to a function lowered and compiled"

@@ -18,7 +18,7 @@ from jaxstage_ext.profiling.capture.capture import Capture
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
+from jaxstage_ext.profiling.xplane.module_runs import busiest_module
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.device import target_title
 from jaxstage_ext.program.head import summary

@@ -159,7 +159,7 @@ _T = TypeVar("_T")
 
 
 def quietly(default: _T, ask: Callable[..., _T], *given: Any) -> _T:
-    """What `ask` reads of JAX's frames, or the default where it fails, which is counted: it must not fail in the user's call.
+    """What `ask` reads of JAX's frames, or the default if it fails, which is counted: the user's call goes on.
 
     An interrupt is the user's, and is raised.
     """

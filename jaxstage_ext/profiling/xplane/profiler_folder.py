@@ -41,8 +41,8 @@ def newest_run(folder: Path) -> list[HostFile]:
             runs[path.parent].append(path)
     if not runs:
         raise NoProfile(
-            f"{shown_name(folder.name or str(folder))} holds no profile: there is no .xplane.pb and no JSON trace in it "
-            "or below it"
+            f"{shown_name(folder.name or str(folder))} holds no profile: there is no .xplane.pb and no JSON trace in "
+            "it or below it"
         )
     return _hosts(runs[max(runs, key=lambda run: _age(run, runs[run]))])
 

@@ -17,7 +17,7 @@ from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
+from jaxstage_ext.profiling.xplane.module_runs import busiest_module
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.source import recorded_lines

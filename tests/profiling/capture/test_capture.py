@@ -16,8 +16,7 @@ from jax._src import profiler as jax_profiler
 from jaxstage_ext.core.jax_private import profiler
 from jaxstage_ext.profiling.capture import captured_recording
 from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.capture.captured_recording import recording_of
-from jaxstage_ext.profiling.capture.sampled_lines import running
+from jaxstage_ext.profiling.capture.captured_recording import recording_of, running
 from jaxstage_ext.profiling.capture.sampler import Samples
 from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
 from jaxstage_ext.report.recording import EventKind, Loss, Recording

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jaxstage_ext.compilation.causes.cause import Cause
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.events.listening_block import listening_block
+from jaxstage_ext.compilation.events.listening import listening_block
 from jaxstage_ext.compilation.history.history import History
 from jaxstage_ext.compilation.history.history_rows import HistoryRow, is_eager
 from jaxstage_ext.compilation.records.compile_log import LOG

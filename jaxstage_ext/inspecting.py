@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.given import given_checks
+from jaxstage_ext.core.given import given_call as given_checks
 from jaxstage_ext.core.given.given_call import given_call, given_object
 from jaxstage_ext.core.layout import meshes, specs
 from jaxstage_ext.core.options import environment_check, option_sets
@@ -15,7 +15,7 @@ from jaxstage_ext.core.options.option_sets import OptionSet
 from jaxstage_ext.core.stage import stage_list, stages
 from jaxstage_ext.core.stage.stage_error import reworded, without_our_frames
 from jaxstage_ext.core.stage.stageable import with_self
-from jaxstage_ext.core.targets import cross_compile, early_worker
+from jaxstage_ext.core.targets import cross_compile, prepared
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.inspection import Inspection
@@ -147,7 +147,7 @@ def prepare(
     for target in targets if stage_list.makes_executable(stage) else ():
         cross_compile.check(target)
     if stage_list.makes_executable(stage):
-        early_worker.start(targets)
+        prepared.start(targets)
     planned = stages.plan_each(with_self(call), stage, targets, limits, option_sets)
     programs = [Program(staged) for staged in planned]
     if earlier is None:

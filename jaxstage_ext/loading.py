@@ -22,7 +22,7 @@ from jaxstage_ext.profiling.pprof import device_memory
 from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, UnreadableProfile
 from jaxstage_ext.program.kinds import refused_files
 from jaxstage_ext.report.saved.json_form import BadForm
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.xla_dump import XlaDump
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _file_name(source: opening.Source) -> str:
 
 def _name(source: opening.Source) -> str:
     """The name of the file as messages have it."""
-    return shown(_file_name(source))
+    return shown_name(_file_name(source))
 
 
 def _unpacked(source: opening.Source, title: str) -> bytes:
@@ -203,13 +203,13 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection | Module
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
-    from jaxstage_ext.core.given import exported, exported_files, symbolic
+    from jaxstage_ext.core.given import exported, symbolic
     from jaxstage_ext.inspecting import inspect
     from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program.kinds import module_program
 
     name = title or _name(source) or "the exported function"
-    function = exported_files.opened(_unpacked(source, name), name)
+    function = exported.opened(_unpacked(source, name), name)
     if unknown := how.dims.keys() - symbolic.names(function.in_avals):
         raise ValueError(f"no axis of {name} is named {', '.join(sorted(unknown))}")
     is_shown = not how.targets and not exported.fits_here(function)

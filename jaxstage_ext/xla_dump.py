@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.report.text.units import plural, scaled
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class XlaDump:
             return found[0]
         if found:
             raise KeyError(f"{len(found)} modules are named {which!r}; choose one by {_apart(found)}")
-        known = ", ".join(dict.fromkeys(shown(module.name) for module in self.modules[:20]))
+        known = ", ".join(dict.fromkeys(shown_name(module.name) for module in self.modules[:20]))
         raise KeyError(f"the dump has no module {which!r}; it has {known}{', …' if len(self.modules) > 20 else ''}")
 
     def _named(self, which: str | int) -> list[DumpedModule]:
@@ -74,7 +74,7 @@ class XlaDump:
 
     def __repr__(self) -> str:
         size = scaled(sum(module.size for module in self.modules), "B")
-        listed = f"{plural(len(self.modules), 'module')} in {shown(self.folder.name)}, {size}\n\n{self.table}"
+        listed = f"{plural(len(self.modules), 'module')} in {shown_name(self.folder.name)}, {size}\n\n{self.table}"
         return f"{listed}\n{_how_to_open(max(self.modules, key=lambda m: m.size))}" if self.modules else listed
 
 
@@ -87,4 +87,4 @@ def _apart(modules: Sequence[DumpedModule]) -> str:
     numbers = [module.number for module in modules]
     if len(set(numbers)) == len(numbers):
         return f"its number: {', '.join(map(str, numbers))}"
-    return f"how its files begin: {', '.join(shown(module.key) for module in modules)}"
+    return f"how its files begin: {', '.join(shown_name(module.key) for module in modules)}"

@@ -232,7 +232,7 @@ def test_no_two_classes_and_no_two_modules_of_a_room_share_a_name() -> None:
 
 def test_programs_answer_for_themselves() -> None:
     """What differs by the kind of program is an attribute of it: nobody asks for its class."""
-    kinds = {"CompileCacheProgram", "CompileHistoryProgram", "FileProgram", "KernelProgram", "LoggedProgram"}
+    kinds = {"CompileCacheProgram", "CompileHistoryProgram", "FileProgram", "SessionView", "LoggedProgram"}
     kinds |= {"RecordedProgram", "SavedProgram"}
     asked = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
 from jaxstage_ext.profiling.recorded_modules import COMMAND_BUFFER
 from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.text.shortened import shortened

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,8 +12,9 @@ import jax
 from jaxstage_ext.core.stage.events import hear
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
 from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling
-from jaxstage_ext.profiling.timing.kernel_lists import per_run
 from jaxstage_ext.profiling.timing.measured_call import MeasuredCall, RefusedMeasurement, arrays_of, measured_call
+from jaxstage_ext.profiling.timing.order_statistics import quantile
+from jaxstage_ext.profiling.timing.run_times import KernelTime
 from jaxstage_ext.profiling.timing.sampling import MOST_RUNS, Plan, SampleSource
 from jaxstage_ext.profiling.timing.timing import Timing
 from jaxstage_ext.profiling.timing.timing_modes import TimeSource, TimingMode
@@ -101,7 +103,7 @@ def measured(
     with _session(origin, call.title):
         warm_up = (first, *sampling.warm_up(call, plan))
         sampled = sampling.sample(call, source, plan)
-    kernels, same = per_run([sample.kernels for sample in sampled.samples]) if not aggregate else (None, True)
+    kernels, same = kernels_per_run([sample.kernels for sample in sampled.samples]) if not aggregate else (None, True)
     samples = tuple(sample.seconds for sample in sampled.samples)
     title = _device_title(device)
     timing = Timing(call.title, chosen, origin, title, samples, compiled, warm_up, kernels, same, sampled.interrupted)
@@ -177,3 +179,39 @@ def _session(source: TimeSource, title: str) -> contextlib.AbstractContextManage
     if source is TimeSource.HOST_CLOCK:
         return contextlib.nullcontext()
     return profiler_session(f"measure({title})")
+
+
+Kernels = Sequence[tuple[str, float]]
+"""(name, seconds) in the order of their start."""
+
+
+def kernels_per_run(runs: Sequence[Kernels]) -> tuple[tuple[KernelTime, ...], bool]:
+    """Each kernel with the median of its time over the runs, and whether all runs started the same kernels.
+
+    Kernels of one name are the same where they are as many-th in their run; the order is that of the first run. Where
+    runs did not start the same, the kernels of one name are added up in each run.
+    """
+    columns = [_numbered(kernels) for kernels in runs]
+    same = all(column.keys() == columns[0].keys() for column in columns)
+    if not same:
+        columns = _by_name(runs)
+    medians = ((key[0], 1e3 * quantile([column[key] for column in columns], 0.5)) for key in columns[0])
+    return tuple(map(KernelTime, medians)), same
+
+
+def _numbered(kernels: Kernels) -> dict[tuple[str, int], float]:
+    counts: Counter[str] = Counter()
+    numbered = {}
+    for name, seconds in kernels:
+        numbered[name, counts[name]] = seconds
+        counts[name] += 1
+    return numbered
+
+
+def _by_name(runs: Sequence[Kernels]) -> list[dict[tuple[str, int], float]]:
+    names = dict.fromkeys((name, 0) for kernels in runs for name, _ in kernels)
+    totals = [dict.fromkeys(names, 0.0) for _ in runs]
+    for kernels, total in zip(runs, totals, strict=True):
+        for name, seconds in kernels:
+            total[name, 0] += seconds
+    return totals

@@ -23,7 +23,7 @@ from jaxstage_ext.notebook.lines.command_line import Command
 from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
-    from jaxstage_ext.compile_history import CompileHistory, CompileWatch
+    from jaxstage_ext.api.compiles import CompileHistory, CompileWatch
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
@@ -59,10 +59,10 @@ class CompilesRequest:
         compiles_line.check_cell(self.asked)
         check_no_inner_magic(compiles_line.NAME, cell)
         staging.check_jax()
-        from jaxstage_ext import compile_history
+        from jaxstage_ext.api import compiles
 
         source, typed, _ = placed(self.running_cell, compiles_line.NAME, line, cell, [], False)
-        with compile_history.compile_watch() as watch:
+        with compiles.compile_watch() as watch:
             with self._counting() as counts:
                 await run_cell(self.ip, source, self.running_cell.number, typed, cut=False)
             if self.options.expect is None or counts is not None:
@@ -82,11 +82,11 @@ class CompilesRequest:
         """What to raise where the cell compiled more than was expected."""
         if self.options.expect is None:
             return None
-        from jaxstage_ext import compile_history
+        from jaxstage_ext.api import compiles
 
         try:
-            compile_history.check(watch, self.options.expect, self.options.eager)
-        except compile_history.UnexpectedCompile as error:
+            compiles.check(watch, self.options.expect, self.options.eager)
+        except compiles.UnexpectedCompile as error:
             return as_in_a_plain_cell(self.ip, error, None)
         return None
 
@@ -129,8 +129,8 @@ def newest_cell(whole: CompileHistory) -> CompileHistory:
 
 
 def _history() -> CompileHistory:
+    from jaxstage_ext.api.compiles import logged
     from jaxstage_ext.compilation.events import listening
-    from jaxstage_ext.compile_history import logged
 
     whole = logged()
     if listening.is_on():

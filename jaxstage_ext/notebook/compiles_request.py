@@ -161,7 +161,7 @@ def _check_function(whole: CompileHistory, name: str) -> None:
 
 
 def _some(names: Any) -> str:
-    from jaxstage_ext.views.words import clean, cut
+    from jaxstage_ext.report.text.terminal import clean, cut
 
     names = [cut(clean(name), _LONGEST_NAME) for name in names]
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")

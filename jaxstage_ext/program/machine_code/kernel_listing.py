@@ -8,7 +8,7 @@ from typing import Any
 from jaxstage_ext.program.machine_code.kernel_kinds import MOSAIC_GPU
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.shortened import some
-from jaxstage_ext.report.text.table_html import html_of
+from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.text.units import plural
 
 MOST_ROWS = 60

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.shortened import some
-from jaxstage_ext.report.text.table_html import html_of
+from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.text.units import plural
 
 MOSAIC_GPU = "Pallas or Mosaic GPU kernel"

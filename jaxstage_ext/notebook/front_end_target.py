@@ -61,7 +61,7 @@ _MOST_ITEMS = 1000
 
 def held_inspections(space: dict[str, Any]) -> list[tuple[str, Program]]:
     """Names of the user's namespace, `Out[3]` among them, with the Program of the Inspection that each holds."""
-    module = sys.modules.get("jaxstage_ext.inspection")
+    module = sys.modules.get("jaxstage_ext.api.inspection")
     if module is None:
         return []
     kind, outputs = module.Inspection, space.get("_oh") or {}

@@ -19,10 +19,10 @@ from jaxstage_ext.report.text.public_paths import public_text
 from jaxstage_ext.report.view_parts import in_one_line as named_in_one_line
 
 if TYPE_CHECKING:
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.core.options.option_sets import OptionSet
     from jaxstage_ext.core.targets.target import Target
     from jaxstage_ext.core.targets.worker_requests import Limits
-    from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.notebook.lines.versus import Earlier
     from jaxstage_ext.panel.showing.printed import View
     from jaxstage_ext.program.program import Program
@@ -131,7 +131,7 @@ def stage(
     Returns an Inspection of each call, and the exception to raise for the first failure. It
     makes the cell fail with one line, since the panel shows JAX's error.
     """
-    from jaxstage_ext.inspecting import prepare
+    from jaxstage_ext.api.inspect import prepare
 
     wanted = (plan.targets, plan.limits, plan.option_sets, plan.earlier) if plan else ()
     groups = [prepare(call, kind, *wanted) for call in calls]

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxstage_ext.api.inspect import inspect, run
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.safety import crash_risk
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.worker_requests import Limits
-from jaxstage_ext.inspecting import inspect, run
 from jaxstage_ext.report import kernel_settings
 
 X = np.arange(4, dtype=np.float32)

@@ -28,8 +28,8 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
+from jaxstage_ext.api.compiles import compile_cache, compiles
 from jaxstage_ext.compilation.events.listening import listening_block
-from jaxstage_ext.compile_history import compile_cache, compiles
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline

@@ -23,7 +23,7 @@ from jaxstage_ext.views.compiled.compile_comparison import ComparedCompiles
 from jaxstage_ext.views.compiled.compile_lines import CompileLine, compile_line
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.panel.showing.shown_cache_report import ShownCacheReport
     from jaxstage_ext.program.kinds.logged_program import LoggedProgram
 
@@ -43,7 +43,7 @@ class CompileHistory(ShownHistory):
           KeyError: where the history has no such number.
           ValueError: where the log does not keep any more what JAX made; it does for the newest compiles.
         """
-        from jaxstage_ext.inspection import Inspection
+        from jaxstage_ext.api.inspection import Inspection
 
         return Inspection(self._opened(self._record(number)))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxstage_ext.api.inspect import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.stage.stageable import call_name
-from jaxstage_ext.inspecting import inspect
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.profiling.capture.capture import MOST_EVENTS, Capture, CaptureOptions, wait_for
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun
 from jaxstage_ext.program.running import profile_run

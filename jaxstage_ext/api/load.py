@@ -10,12 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from jaxstage_ext.api.xla_dump import ModulesInFile, XlaDump
 from jaxstage_ext.ir import module_pieces, text_beginning
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.ir.hlo import hlo_files
 from jaxstage_ext.ir.module_pieces import ModulePiece
 from jaxstage_ext.ir.wire import exported_form
-from jaxstage_ext.modules_in_file import ModulesInFile
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.chrome.unpacking import beginning
 from jaxstage_ext.profiling.pprof import device_memory
@@ -23,10 +23,9 @@ from jaxstage_ext.profiling.unreadable import NoProfile, NotAProfile, Unreadable
 from jaxstage_ext.program.kinds import refused_files
 from jaxstage_ext.report.saved.json_form import BadForm
 from jaxstage_ext.report.text.encodable import shown_name
-from jaxstage_ext.xla_dump import XlaDump
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
     from jaxstage_ext.report.table import Table
 
@@ -169,7 +168,7 @@ def _is_inspection(head: bytes, name: str) -> bool:
 
 
 def _inspection(source: opening.Source, title: str, how: How) -> Inspection:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
 
     name = title or _name(source) or "the inspection"
     try:
@@ -183,9 +182,9 @@ def _is_module(head: bytes, name: str) -> bool:
 
 
 def _module(source: opening.Source, title: str, how: How) -> Inspection | ModulesInFile:
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.core.given.module_files import SeveralModules
     from jaxstage_ext.core.targets.target import parse_all
-    from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program.kinds import module_program
 
     path = None if isinstance(source, bytes) else Path(source).expanduser()
@@ -203,9 +202,9 @@ def _module(source: opening.Source, title: str, how: How) -> Inspection | Module
 
 
 def _exported(source: opening.Source, title: str, how: How) -> Inspection:
+    from jaxstage_ext.api.inspect import inspect
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.core.given import exported, symbolic
-    from jaxstage_ext.inspecting import inspect
-    from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.program.kinds import module_program
 
     name = title or _name(source) or "the exported function"

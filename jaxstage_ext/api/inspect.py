@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import given_call as given_checks
 from jaxstage_ext.core.given.given_call import given_call, given_object
@@ -18,7 +19,6 @@ from jaxstage_ext.core.stage.stageable import with_self
 from jaxstage_ext.core.targets import cross_compile, prepared
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.comparing.earlier import beside, by_label
 from jaxstage_ext.program.mistakes.explained_error import told
 from jaxstage_ext.program.program import Program

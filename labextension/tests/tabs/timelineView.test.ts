@@ -71,7 +71,8 @@ describe("names in the margin", () => {
 describe("the first colours", () => {
   const colouring = (line: number) => {
     const shown = overview([lane(0)], tile([[0, [{ left: 0, right: 1 }]]], [look("dot", { line })]));
-    return new TimelineModel(session(), shown).now.colouring;
+    const { documents, selection, questions } = session();
+    return new TimelineModel(documents, selection, questions, shown).now.colouring;
   };
 
   it("are those of the source lines, and of the categories where no line is known", () => {

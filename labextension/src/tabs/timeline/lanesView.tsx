@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { placeOf, useCanvas } from "../../parts/canvas";
-import { useDoc, useShared, useStore } from "../../parts/hooks";
+import { useDoc, useDocuments, useSelected, useSelection, useStore } from "../../parts/hooks";
 import { Tip } from "../../parts/tip";
 import { drawLanes } from "./drawLanes";
 import { type Hit, hitAt } from "./hitTest";
@@ -13,6 +13,7 @@ import { LaneLabels } from "./laneLabels";
 import { LanesBar } from "./lanesBar";
 import { lanesInWords } from "./lanesInWords";
 import { drawMarks } from "./marks";
+import type { Documents } from "../../model/documents";
 import type { TimelineModel } from "./model";
 import { rgbOf } from "./palette";
 import { TimeRuler } from "./timeRuler";
@@ -52,12 +53,12 @@ function useTiles(model: TimelineModel, level: number, lanes: number[]): number 
 }
 
 /** Loads the documents whose colours and links the events have. */
-function useDocuments({ session }: TimelineModel): unknown[] {
-  const [hlo, source] = [session.doc("hlo"), session.doc("python")];
+function useLinked(documents: Documents): unknown[] {
+  const [hlo, source] = [documents.doc("hlo"), documents.doc("python")];
   useDoc(hlo);
   useDoc(source);
-  const library = useShared(session, (s) => s.library);
-  return [hlo?.rows, source?.rows, session.frames(), library, useShared(session, (s) => s.selected)];
+  const library = useSelected((s) => s.library);
+  return [hlo?.rows, source?.rows, documents.frames(), library, useSelected((s) => s.selected)];
 }
 
 /** The lanes of a timeline over time. */
@@ -76,8 +77,10 @@ export function LanesView({ model }: { model: TimelineModel }) {
   const onScreen = useMemo(() => items.slice(...between(items, scroll, scroll + height)), [items, scroll, height]);
   const level = tiles.levelOf(visible, width);
   const version = useTiles(model, level, lanesOf(onScreen));
-  const documents = useDocuments(model);
-  const inks = useMemo(() => inksOf(model.session, tiles, state), [...documents, state.colouring, state.hits, tiles.looks.length]);
+  const documents = useDocuments();
+  const selection = useSelection();
+  const linked = useLinked(documents);
+  const inks = useMemo(() => inksOf(documents, selection, tiles, state), [...linked, state.colouring, state.hits, tiles.looks.length]);
   const axis = useMemo(() => axisOf(visible, width), [visible, width]);
   const view = { cache: tiles, items: onScreen, span: visible, scroll };
   const still = useCanvas(

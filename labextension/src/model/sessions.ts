@@ -1,7 +1,7 @@
 /** Finds the session of a widget's model or of a saved report: the same one for every view of it, whichever host draws it. */
 
 import { text } from "../wire/check";
-import { KernelSource } from "../wire/requests";
+import { KernelSource } from "../wire/kernelSource";
 import type { Model, Source } from "../wire/source";
 import { Session } from "./session";
 

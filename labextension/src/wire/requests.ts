@@ -2,8 +2,7 @@
 
 import { fields, list } from "./check";
 import { Refusal, readRefusal } from "./errors";
-import type { Model, Params, Reply, Source } from "./source";
-import { type PanelState, readState } from "./state";
+import type { Params, Reply } from "./source";
 
 const TIMEOUT_MS = 20_000;
 /**
@@ -82,25 +81,5 @@ export class Requests {
     this.pending.delete(id);
     waiting?.timers.forEach(clearTimeout);
     return waiting;
-  }
-}
-
-/** Of a widget's model. */
-export class KernelSource extends Requests implements Source {
-  constructor(
-    private model: Model,
-    timeout?: number,
-  ) {
-    super((message) => model.send(message), timeout);
-    model.on("msg:custom", (message: unknown, buffers: unknown) => this.receive(message, buffers));
-  }
-
-  state(): PanelState {
-    return readState(this.model.get("state"));
-  }
-
-  onState(listener: () => void): () => void {
-    this.model.on("change:state", listener);
-    return () => this.model.off("change:state", listener);
   }
 }

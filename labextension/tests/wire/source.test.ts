@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readRows } from "../../src/wire/columns";
-import { KernelSource } from "../../src/wire/requests";
+import { KernelSource } from "../../src/wire/kernelSource";
 import type { Model } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import { columnsReply, gz } from "../helpers";

@@ -52,7 +52,7 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
     const y = toY(axes, peak);
     line(g, steepest ? Math.max(axes.left, toX(axes, peak / steepest)) : axes.left, y, axes.right, y);
   }
-  const top = tops.at(-1)?.peak ?? 10 ** axes.y[1];
+  const top = tops.at(-1)?.peak ?? 10 ** axes.y.to;
   if (bandwidth) slope({ g, colour }, axes, "memory", bandwidth, top);
   if (caches) slope({ g, colour }, axes, "caches", caches, top);
   g.textAlign = "right";
@@ -71,15 +71,15 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
 
 function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, name: string, bandwidth: number, top: number): void {
   g.strokeStyle = g.fillStyle = colour(variable("memory"));
-  const low = 10 ** axes.x[0];
-  const high = Math.min(10 ** axes.x[1], top / bandwidth);
+  const low = 10 ** axes.x.from;
+  const high = Math.min(10 ** axes.x.to, top / bandwidth);
   g.save();
   g.beginPath();
   g.rect(axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
   g.clip();
   line(g, toX(axes, low), toY(axes, low * bandwidth), toX(axes, high), toY(axes, high * bandwidth));
   g.restore();
-  const middle = Math.max(low, 10 ** axes.y[0] / bandwidth) ** 0.3 * high ** 0.7;
+  const middle = Math.max(low, 10 ** axes.y.from / bandwidth) ** 0.3 * high ** 0.7;
   const [x, y, text] = [toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12, `${name} ${scaled(bandwidth, "B/s")}`];
   g.textAlign = "left";
   g.fillStyle = colour("--jxs-bg");

@@ -19,6 +19,7 @@ import { rgbOf } from "./palette";
 import { TimeRuler } from "./timeRuler";
 import { axisOf } from "./timeAxis";
 import { useEventDetail, useSteps } from "./useEvents";
+import { valueAt } from "../../parts/axis";
 
 const ASK_MS = 60;
 const STRENGTH = 0.5;
@@ -127,7 +128,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
     drag.move(event);
     const { x, y } = placeOf(event);
     const found = drag.isOn ? null : at(event);
-    setPointer(visible.from + (x / Math.max(1, width)) * (visible.to - visible.from));
+    setPointer(valueAt(visible, x / Math.max(1, width)));
     setHit(found && { ...found, x, y });
     model.store.set({ hovered: found?.event ?? -1 });
   };

@@ -8,9 +8,7 @@ import type { Selection } from "../../model/selection";
 import { Store } from "../../model/store";
 import { type EventDetail, type EventPlace, type Overview, readEvent } from "./read";
 import { TileCache } from "./tiles";
-import { type Span, around, fitted, kept, showing } from "./viewport";
-
-export type { Span } from "./viewport";
+import { type Reach, type Span, around, fitted, kept, showing } from "../../parts/axis";
 
 export interface Bookmark {
   title: string;
@@ -39,6 +37,8 @@ export interface TimelineState {
 }
 
 const LANES = "timeline";
+/** From a nanosecond on. */
+const TIME = { least: 1e-9, room: 0.01, margin: 0.05 };
 
 /** By source line, unless no event is known to come from one: all would be grey. */
 function firstColouring({ picture }: Overview): Colouring {
@@ -48,7 +48,7 @@ function firstColouring({ picture }: Overview): Colouring {
 
 export class TimelineModel {
   readonly store: Store<TimelineState>;
-  readonly all: Span;
+  readonly all: Reach;
   readonly tiles: TileCache;
 
   constructor(
@@ -58,7 +58,7 @@ export class TimelineModel {
     readonly overview: Overview,
   ) {
     this.tiles = new TileCache(questions, selection.call, overview);
-    this.all = { from: overview.base, to: overview.end };
+    this.all = { from: overview.base, to: overview.end, ...TIME };
     const nothing = { hovered: -1, selected: -1, detail: null, range: null, hits: null, wanted: null };
     this.store = new Store<TimelineState>({ ...nothing, visible: fitted(this.all), bookmarks: [], folded: new Set(), colouring: firstColouring(overview) });
   }

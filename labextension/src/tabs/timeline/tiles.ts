@@ -4,7 +4,7 @@ import { Refusal, messageOf } from "../../wire/errors";
 import { Observable } from "../../model/observable";
 import type { Questions } from "../../model/question";
 import { type Look, type Overview, type Segments, type Tile, readTile } from "./read";
-import type { Span } from "./viewport";
+import type { Span } from "../../parts/axis";
 
 const MOST_ASKED = 3;
 const MOST_LANES = 64;

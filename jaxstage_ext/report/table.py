@@ -11,12 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jaxstage_ext.report.saved.format_version import TABLE_VERSION
-from jaxstage_ext.report.text import table_html, table_text
+from jaxstage_ext.report.text import table_forms
 from jaxstage_ext.report.text.cell_text import MOST_ROWS as MOST_ROWS
 from jaxstage_ext.report.text.cell_text import cell as cell
-from jaxstage_ext.report.text.cell_text import cell_of as cell_of
 from jaxstage_ext.report.text.cell_text import is_number as is_number
-from jaxstage_ext.report.text.cell_text import one_line
 from jaxstage_ext.report.text.cell_text import plain as plain
 
 Place = tuple[int, str]
@@ -165,18 +163,12 @@ class Table:
             raise ValueError(f"not a table saved by JAXStage: {text[:60]!r}: {error}") from error
 
     def __str__(self) -> str:
-        shown = self.take(range(min(len(self), MOST_ROWS)))
-        texts = {name: [one_line(cell_of(name, v, c.unit)) for v in c.values] for name, c in shown.columns.items()}
-        right = {name for name, c in shown.columns.items() if any(is_number(v) for v in c.values)}
-        lines = table_text.lines(texts, right)
-        if len(self) > len(shown):
-            lines.append(f"and {len(self) - len(shown):,} more rows")
-        return "\n".join([*lines, *self.notes]) or f"no {self.name}"
+        return table_forms.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html.html_of([self])
+        return table_forms.html_of([self])
 
 
 def _are_whole(values: Sequence[Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import html_of
+from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.text.units import scaled, signed
 
 _UNTIMED = "XLA's log does not time this pass"

@@ -6,7 +6,7 @@ import { type TableReply, textAt } from "../wire/tables";
 import { SourceGrid } from "./grid/sourceGrid";
 import { useDoc, useDocuments, useSelected, useSelection } from "./hooks";
 
-export interface LinkedTableProps {
+interface LinkedTableProps {
   table: TableReply;
   label: string;
   /** The document that the reply's row numbers are of. */

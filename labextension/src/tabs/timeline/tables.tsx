@@ -12,7 +12,7 @@ import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTa
 import { byName } from "../../wire/check";
 import type { Documents } from "../../model/documents";
 
-export interface TablesProps {
+interface TablesProps {
   /** Those that have something to show. */
   names: string[];
   /** What of the timeline the tables are of; null for all of it. */

@@ -21,7 +21,7 @@ from jaxstage_ext.notebook.magic_request import MagicRequest
 from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
-    from jaxstage_ext.compile_history import CompileHistory, CompileWatch
+    from jaxstage_ext.api.compiles import CompileHistory, CompileWatch
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
@@ -53,9 +53,9 @@ class CompilesRequest(MagicRequest):
         """Run the cell as it is, then show what it compiled, or fail where that is more than was expected."""
         compiles_line.check_cell(self.asked)
         source, typed, _ = self.placed(line, cell)
-        from jaxstage_ext import compile_history
+        from jaxstage_ext.api import compiles
 
-        with compile_history.compile_watch() as watch:
+        with compiles.compile_watch() as watch:
             with self._counting() as counts:
                 await run_cell(self.ip, source, self.running_cell.number, typed, cut=False)
             if self.options.expect is None or counts is not None:
@@ -75,11 +75,11 @@ class CompilesRequest(MagicRequest):
         """What to raise where the cell compiled more than was expected."""
         if self.options.expect is None:
             return None
-        from jaxstage_ext import compile_history
+        from jaxstage_ext.api import compiles
 
         try:
-            compile_history.check(watch, self.options.expect, self.options.eager)
-        except compile_history.UnexpectedCompile as error:
+            compiles.check(watch, self.options.expect, self.options.eager)
+        except compiles.UnexpectedCompile as error:
             return as_in_a_plain_cell(self.ip, error, None)
         return None
 
@@ -122,8 +122,8 @@ def newest_cell(whole: CompileHistory) -> CompileHistory:
 
 
 def _history() -> CompileHistory:
+    from jaxstage_ext.api.compiles import logged
     from jaxstage_ext.compilation.events import listening
-    from jaxstage_ext.compile_history import logged
 
     whole = logged()
     if listening.is_on():

@@ -31,13 +31,12 @@ class _Asked:
 def opened(line: str, space: Mapping[str, Any]) -> Any:
     """What `%inspect` shows, given the user's namespace. Raises UsageError."""
     asked = _parsed(line)
-    from jaxstage_ext import loading
-    from jaxstage_ext.modules_in_file import ModulesInFile
-    from jaxstage_ext.xla_dump import XlaDump
+    from jaxstage_ext.api import load
+    from jaxstage_ext.api.xla_dump import ModulesInFile, XlaDump
 
     source = _source(asked.path, space)
     try:
-        found = loading.load(source, target=asked.targets, dims=asked.dims)
+        found = load.load(source, target=asked.targets, dims=asked.dims)
         if asked.module is None:
             return found
         if not isinstance(found, XlaDump | ModulesInFile):

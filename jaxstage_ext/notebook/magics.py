@@ -13,14 +13,14 @@ from IPython.core.magic import Magics, line_magic, magics_class, needs_local_sco
 from IPython.display import display
 
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.core.stage.stage_names import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.cells.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.notebook.compile_notice import CompileNotice
 from jaxstage_ext.notebook.front_end_target import FrontEndTarget
 from jaxstage_ext.notebook.lines import command_line, compiles_line, line_help, profile_line, stage_line
+from jaxstage_ext.notebook.lines.command_line import FROM_TOOLBAR, Command
 from jaxstage_ext.notebook.lines.completion import completer
-from jaxstage_ext.notebook.lines.last_line import last_line
 
 if TYPE_CHECKING:
     from jaxstage_ext.notebook.magic_request import MagicRequest
@@ -192,3 +192,19 @@ def _caller() -> FrameType | None:
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("IPython.", "jaxstage_ext.")):
         frame = frame.f_back
     return frame
+
+
+LONGEST = 2000
+_OF_ONE_CELL = (
+    *("--output", "--args", "--dim", "--in-spec", "--out-spec"),
+    *("--static-argnums", "--static-argnames", "--donate-argnums", "--donate-argnames", "--keep-unused"),
+)
+"""Options that name the functions, arguments or results of one cell."""
+
+
+def last_line(line: str, asked: Command) -> dict[str, str]:
+    """The line, and those of its options that make sense for any cell."""
+    given = [option for option in asked.given if option.name != FROM_TOOLBAR]
+    options = " ".join(option.text for option in given if option.name not in _OF_ONE_CELL)
+    typed = line.replace(FROM_TOOLBAR, "", 1) if len(given) < len(asked.given) else line
+    return {"line": typed.strip()[:LONGEST], "options": options if len(options) <= LONGEST else ""}

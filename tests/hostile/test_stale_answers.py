@@ -25,7 +25,8 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation
-from jaxstage_ext.core.stage.staged import LOWER, Staged
+from jaxstage_ext.core.stage.stage_definition import LOWER
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import prepared
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache

@@ -18,9 +18,9 @@ from absent import needs, unavailable
 from counted_calls import calls_of
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.machine_code import kernel_rows
 from jaxstage_ext.program.machine_code.kernel_types import Kernels
 from jaxstage_ext.program.program import Program

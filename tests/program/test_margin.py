@@ -17,8 +17,8 @@ from jaxstage_ext.analysis.margin.resharding_wording import ReshardingAdvice
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.sharding_wording import per_device
 from jaxstage_ext.analysis.sharding.slices import Sharding
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.recompile import partitioner_input
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.questions.collectives import collectives, count
 from jaxstage_ext.program.source import margin
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.recompile import machine_code, partitioner_input, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import folder as worker_folder
 from jaxstage_ext.worker import pool

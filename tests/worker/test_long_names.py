@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.worker.inside import short_names
 from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.short_names import ShortName

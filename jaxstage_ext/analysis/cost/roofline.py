@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
-from jaxstage_ext.analysis.cost import async_copies, bound_verdict, compute_times, doubt_reasons
+from jaxstage_ext.analysis.cost import async_copies, bound_verdict, compute_times
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
@@ -200,7 +200,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
     host = cost.host * (platform != "cpu") if len(cost.host) else np.zeros(len(cost.ops))
     computed = compute_times.read(cost, device, platform)
     times = _times(cost, device, computed, _Elsewhere(near, host), exchanges)
-    decision = bound_verdict.read(cost, times)
+    decision = bound_verdict.verdict(cost, times)
     seconds, flops, moved = times.least[rows] * runs, (cost.flops + cost.transcendentals)[rows] * runs, cost.moved[rows]
     order = np.argsort(-np.nan_to_num(seconds), kind="stable")
     shown, bounds = rows[order], times.bounds()
@@ -226,7 +226,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         host=(host[rows] * runs)[order],
         hidden=(times.hidden[rows] * runs)[order],
         decision=decision,
-        reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
+        reasons=bound_verdict.open_questions(cost, times, computed, decision.doubts, exchanges),
         notes=_notes(cost, near, host, device),
         is_measured=device.measured,
         caches=device.cache_bandwidth if device.cache else None,

@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.memory import uses
 from jaxstage_ext.analysis.memory.buffers import Buffers, ScheduledBuffers
 from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.ir.hlo import parts as hlo_parts
-from jaxstage_ext.ir.hlo.aliases import aliased_arguments
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.ir.wire.lists import Lists, lists
 from jaxstage_ext.ir.wire.protowire import Longs
@@ -287,3 +287,11 @@ def constants(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> li
         KeptConstant(array.names, array.shape, array.size, array.size < LARGE or array.elements in sizes)
         for array in captured
     ]
+
+
+def aliased_arguments(module: Module) -> dict[int, int]:
+    """The number of the argument whose memory XLA reuses, by the number of the result."""
+    return {
+        (entry.output_shape_index or (0,))[0]: (entry.parameter_shape_index or (entry.parameter_number,))[0]
+        for entry in module.header.input_output_alias.entries
+    }

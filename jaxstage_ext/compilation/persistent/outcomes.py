@@ -14,13 +14,13 @@ from jaxstage_ext.compilation.persistent import (
     flag_watch,
     folder_state,
     kernel_tally,
-    opening_note,
 )
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
 from jaxstage_ext.core.jax_private import compile_watch, persistent_cache
+from jaxstage_ext.report.text.public_paths import public_text
 
 REMOTE = "the folder is not on this machine, and its files are not read"
 
@@ -190,7 +190,7 @@ def _failed(error: BaseException, observed: Observed) -> tuple[CacheOutcome, str
 def _explain_opening(observed: Observed) -> None:
     error = persistent_cache.failure_now()
     if error is not None and persistent_cache.failed_to_open(error):
-        error.add_note(opening_note.not_opened(observed.folder))
+        error.add_note(not_opened(observed.folder))
 
 
 def _explain(error: BaseException, where: str, observed: Observed) -> None:
@@ -235,3 +235,11 @@ def _entry_bytes(executable: Any) -> int | None:
         return persistent_cache.entry_bytes(executable)
     except Exception:  # whatever its backend raises
         return None
+
+
+def not_opened(folder: str) -> str:
+    """What is said of an error that JAX raises because it cannot open the folder."""
+    return (
+        f"JAX cannot open its persistent compilation cache, {public_text(folder)} (jax_compilation_cache_dir), and "
+        "jax_raise_persistent_cache_errors is on; without that, it compiles without the cache and warns."
+    )

@@ -8,8 +8,7 @@ import os
 from pathlib import Path
 
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord, packed, unpacked
-from jaxstage_ext.store.named_files import NamedFile, NamedFiles
-from jaxstage_ext.store.user_folder import cache_folder
+from jaxstage_ext.store.named_files import NamedFile, NamedFiles, cache_folder
 
 FOLDER = "JAXSTAGE_RECORDS_DIR"
 """The environment variable that names another folder for the records."""

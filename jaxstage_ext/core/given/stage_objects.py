@@ -10,8 +10,8 @@ import jax
 from jaxstage_ext.core.call import has_method
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private import given_objects, platform_choice
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.text.bounded_repr import type_name

@@ -21,8 +21,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 
 from jaxstage_ext.core.jax_private import given_objects, lowered_modules, module_lowering, refs, sharding_internals
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, WrittenModule
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import environments, placement
 from jaxstage_ext.report.unavailable import Unavailable
 

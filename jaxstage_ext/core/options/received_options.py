@@ -12,8 +12,9 @@ import jax
 from jaxstage_ext.core.jax_private import jax_options, lowered_modules, module_lowering
 from jaxstage_ext.core.options import flag_values, unread_flags, xla_flags
 from jaxstage_ext.core.options.build_options import for_xla
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.worker import flag_text
 
 _LOGGING = "xla_detailed_logging"

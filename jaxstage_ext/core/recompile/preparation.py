@@ -6,8 +6,9 @@ import jax
 
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.jax_private import jax_options
+from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
 from jaxstage_ext.core.targets.target import TargetError

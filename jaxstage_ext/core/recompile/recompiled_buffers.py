@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.stage import stages
-from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.hlo import buffer_assignment, whole_module

@@ -102,3 +102,6 @@ class StageDefinition:
     count_is_cheap: bool = False
     per_target: bool = True
     makes_executable: bool = False
+
+
+TRACE, LOWER, COMPILE = "trace", "lower", "compile"

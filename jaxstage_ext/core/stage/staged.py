@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.stage.stage_names import COMPILE as COMPILE
-from jaxstage_ext.core.stage.stage_names import LOWER as LOWER
-from jaxstage_ext.core.stage.stage_names import TRACE as TRACE
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.sources.source_texts import SourceTexts
 

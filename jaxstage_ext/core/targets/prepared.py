@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.ir import parse_errors
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 from jaxstage_ext.worker.request_errors import WorkerDied
 
@@ -176,3 +178,18 @@ def _autotuned(results: autotune.Results | None, target: Target) -> dict[str, An
     if results.dnn_version and not gpu_descriptions.in_plugin(packages.find("cuda").version):
         request["kind"] = gpu_descriptions.description(target.kind, results.dnn_version)
     return request
+
+
+def start(targets: Sequence[Target]) -> None:
+    """Start the worker of the first target that needs one; what is wrong with it, the request that needs it says.
+
+    Not where a folder may have the answer. A worker that runs, in whichever environment, stays.
+    """
+    first = next((target for target in targets if not target.is_local), None)
+    if first is None or cache.has_folder():
+        return
+    with contextlib.suppress(Exception):
+        from jaxstage_ext.worker import pool  # it needs Unix
+
+        if not pool.has_worker(first.platform):
+            pool.start(first.platform, environments.taken(first.platform, file_options.of_process()))

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 
 _MODULE = r"(?P<key>(?P<numbered>(?:\d+\.)?module_(?P<number>\d+))\.(?P<name>"
 """A name begins with microseconds under --xla_dump_include_timestamp."""
@@ -179,7 +179,7 @@ def table(modules: Sequence[DumpedModule]) -> Table:
     """The modules as a table, a row each."""
     columns = {
         "number": Column([module.number for module in modules], "", "XLA's, which counts the modules of a process"),
-        "module": Column([shown(module.name) for module in modules]),
+        "module": Column([shown_name(module.name) for module in modules]),
         "platform": Column([module.platform or None for module in modules]),
         "holds": Column([module.holds for module in modules]),
         "files": Column([len(module.files) for module in modules]),

@@ -15,7 +15,7 @@ from jaxstage_ext.notebook.cells.toplevel_await import interruptible
 from jaxstage_ext.notebook.profiles import profile_results, profiled_code
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.profiling.capture.capture import Capture
 
 
@@ -69,7 +69,7 @@ class PythonProfile:
         return value
 
     def _show(self, capture: Capture) -> None:
-        from jaxstage_ext.inspection import Inspection
+        from jaxstage_ext.api.inspection import Inspection
         from jaxstage_ext.profiling.capture.capture_facts import FirstRun
         from jaxstage_ext.program.running.profile_run import recorded
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from jaxstage_ext.profiling.analysis.busy import DeviceTime
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
-from jaxstage_ext.profiling.analysis.host_activity import HostActivity
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostActivity, HostCause, HostDoing
 from jaxstage_ext.report.recording import SECOND, Loss, Lost
 from jaxstage_ext.report.table import Table
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.profiling.analysis.line_labels import counted_frames
-from jaxstage_ext.profiling.lanes.plausible_fields import doubts
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import SourceSpan
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane
@@ -168,3 +167,62 @@ def _fields(raw: Mapping[str, Any]) -> tuple[tuple[DetailField, ...], int]:
         text = f"{len(value):,} bytes" if isinstance(value, bytes | bytearray) else str(value)
         shown.append(DetailField(str(name)[:LONGEST_NAME], text[:LONGEST_VALUE], doubts(str(name), text)))
     return tuple(shown), max(0, len(raw) - MOST_FIELDS)
+
+
+MOST_THREADS = 1024
+"""Threads of a block: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; HIP too."""
+_MOST: dict[str, float] = {
+    "regs": 1024,
+    "registers_per_thread": 1024,
+    "static_shared": 1 << 20,
+    "dynamic_shared": 1 << 20,
+    "shm": 1 << 20,
+    "shared_memory": 1 << 20,
+    "group_mem": 1 << 20,
+    "occ_pct": 100,
+    "theoretical_occupancy_pct": 100,
+}
+"""The most that any device on the market has: 255 registers a thread (CUDA) and 512 (CDNA), 228 KiB shared memory."""
+
+
+def doubts(name: str, value: Any) -> tuple[str, ...]:
+    """The parts of a field that cannot be true, such as "regs:2191500840"; none where all of it can be.
+
+    Real profiles hold garbage, such as `regs:2191500840` in the kernel details of an AMD profile.
+    """
+    return tuple(part for part, key, text in _parts(name, value) if _is_impossible(key, text))
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
+    """The field as a whole, and each `key:value` of a text that lists several."""
+    whole = str(value)[:4000]
+    yield whole, name, whole
+    for part in whole.split():
+        key, colon, text = part.partition(":")
+        if colon:
+            yield part, key, text
+
+
+def _is_impossible(name: str, text: str) -> bool:
+    key = name.strip().lower().replace(" ", "_")
+    if key == "block":
+        sizes = _whole_numbers(text)
+        return bool(sizes) and (min(sizes) < 1 or _product(sizes) > MOST_THREADS)
+    if key not in _MOST:
+        return False
+    try:
+        return not 0 <= float(text) <= _MOST[key]
+    except ValueError:
+        return False
+
+
+def _whole_numbers(text: str) -> list[int]:
+    parts = text.strip("[]()").split(",")
+    return [int(part) for part in parts if part.strip().isdecimal() and len(part) < 20]
+
+
+def _product(sizes: list[int]) -> int:
+    product = 1
+    for size in sizes:
+        product *= size
+    return product

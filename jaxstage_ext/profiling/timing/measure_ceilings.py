@@ -14,7 +14,7 @@ import jax
 
 from jaxstage_ext.core.targets import machine_ceilings
 from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
-from jaxstage_ext.profiling.timing import ceiling_runs, cpu_caches
+from jaxstage_ext.profiling.timing import ceiling_runs
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.worker import memory_limit
 
@@ -52,7 +52,7 @@ def _measured(progress: Progress) -> MachineCeilings:
         steps.next(f"products of {dtype}")
         products[dtype] = ceiling_runs.product_rate(name)
     steps.next("memory")
-    cache = cpu_caches.last_level() or cpu_caches.ASSUMED
+    cache = ceiling_runs.last_level_cache() or ceiling_runs.ASSUMED
     memory = ceiling_runs.memory_rate(_beyond(cache))
     steps.next("caches")
     in_cache = ceiling_runs.cache_rate(cache // 2)

@@ -10,7 +10,7 @@ from jaxstage_ext.analysis.cost.ceilings import UNDECIDED, Outcome
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.analysis.memory.fit import Fit, Fits
-from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from jaxstage_ext.core.options import flag_values
 from jaxstage_ext.core.stage import stage_list, stages
-from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.device.target_title import target_title

@@ -7,7 +7,8 @@ from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord
 from jaxstage_ext.compilation.records.record_outcome import cache_words
 from jaxstage_ext.core.options import build_options
-from jaxstage_ext.core.stage.staged import COMPILE, Cache
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Cache
 from jaxstage_ext.program.head.summary_form import FigureSummary, labelled
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.cached_lines import MATCHED, cached_lines

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxstage_ext.program.machine_code.kernel_kinds import MOSAIC_GPU
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.text.units import plural
+
+MOSAIC_GPU = "Pallas or Mosaic GPU kernel"
+PALLAS = {
+    "custom-call to __gpu$xla.gpu.triton": "Pallas (Triton)",
+    "custom-call to mosaic_gpu": MOSAIC_GPU,
+    "custom-call to mosaic_gpu_v2": MOSAIC_GPU,
+}
 
 MOST_ROWS = 60
 _UNKNOWN = "?"

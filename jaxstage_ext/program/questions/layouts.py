@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
-from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.jax_private.given_layouts import given_layouts
 from jaxstage_ext.ir.hlo.module import Module
@@ -109,7 +109,7 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
     arguments: list[str] = []
     outputs: list[str] = []
     if lowered is not None:
-        signature = lowered_modules.signature(traced, lowered, ref_names.namer(program.call.fn))
+        signature = lowered_modules.signature(traced, lowered, captured.namer(program.call.fn))
         named = argument_names(program.call, signature.arguments)
         token_arguments, token_results = signature.own_tokens
         arguments = [name for at, name in enumerate(named) if at in signature.kept and at not in token_arguments]

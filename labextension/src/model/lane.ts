@@ -3,6 +3,7 @@
 import { byName, capped, fields, list, sentences } from "../wire/check";
 import { readColumns } from "../wire/columns";
 import type { Reply } from "../wire/source";
+import type { Place } from "./place";
 
 export interface Mark {
   label: string;
@@ -94,11 +95,6 @@ export class Lane {
   width(doc: string): number {
     return this.widths.get(doc) ?? 0;
   }
-}
-
-export interface Place {
-  doc: string;
-  row: number;
 }
 
 export interface Warning {

@@ -1,4 +1,4 @@
-import { isSource } from "../model/document";
+import { isSource } from "../model/place";
 import type { DocumentInfo } from "../wire/state";
 
 export const WIDE = 1000;

@@ -1,8 +1,7 @@
-import type { Session } from "../model/session";
-import { useQuestion } from "../parts/useQuestion";
 import { useElapsed } from "../parts/waiting";
 import type { Stage } from "../wire/state";
 import type { Reply } from "../wire/source";
+import { usePanel, useQuestion, useQuestions, useSelection } from "../parts/hooks";
 
 /** Seconds after which a compile takes long. */
 const LONG = 5;
@@ -17,14 +16,17 @@ function read({ result }: Reply): Wait {
 }
 
 /** Of a compile that takes long: where it runs, what stops it, and the button where something does. */
-export function LongCompile({ session, stage }: { session: Session; stage: Stage }) {
-  return useElapsed(session.since(stage), true) < LONG ? null : <Offer session={session} />;
+export function LongCompile({ stage }: { stage: Stage }) {
+  const panel = usePanel();
+  return useElapsed(panel.since(stage), true) < LONG ? null : <Offer />;
 }
 
-function Offer({ session }: { session: Session }) {
-  const wait = useQuestion(session, "compile wait", {}, read).value;
+function Offer() {
+  const selection = useSelection();
+  const questions = useQuestions();
+  const wait = useQuestion("compile wait", {}, read).value;
   if (!wait?.text) return null;
-  const cancel = () => void session.source.request("stop compile", { call: session.call }).catch(() => undefined);
+  const cancel = () => void questions.request("stop compile", { call: selection.call }).catch(() => undefined);
   return (
     <div class="jxs-note jxs-long-compile" role="status">
       <span class="jxs-anywhere">{wait.text}</span>

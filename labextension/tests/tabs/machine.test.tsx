@@ -91,7 +91,7 @@ describe("the machine code view", () => {
 
   it("an HLO line selected elsewhere chooses its kernel; lines offer the kernels that came from them", async () => {
     await open();
-    session.select("hlo", 9, "");
+    session.selection.select("hlo", 9, "");
     await soon(() => expect(row("tight")?.classList.contains("jxs-current")).toBe(true));
     expect($(".jxs-from")?.textContent).toContain("from the selection");
   });

@@ -14,9 +14,9 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.options import autotune, file_options
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import compile_environment, pool

@@ -43,7 +43,7 @@ def test_a_device_that_is_half_a_chip_has_half_its_peaks() -> None:
 
 def test_the_kernels_own_device_has_its_roof(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspect(lambda x: x @ x, jnp.ones((64, 64)))
-    here = [SimpleNamespace(device_kind="NVIDIA H200") for _ in range(2)]
+    here = [SimpleNamespace(device_kind="NVIDIA H200", platform="gpu", coords=[0, 0, 0]) for _ in range(2)]  # a list
     monkeypatch.setattr(jax, "local_devices", lambda: here)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     found = inspection.cost.roofline
@@ -55,6 +55,6 @@ def test_the_kernels_own_device_has_its_roof(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_of_two_devices_on_one_chip_each_has_half(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspect(lambda x: x @ x, jnp.ones((64, 64)))
-    here = [SimpleNamespace(device_kind="TPU v3", coords=(n // 2, 0, 0)) for n in range(4)]
+    here = [SimpleNamespace(device_kind="TPU v3", platform="tpu", coords=[n // 2, 0, 0]) for n in range(4)]
     monkeypatch.setattr(jax, "local_devices", lambda: here)
     assert inspection.cost.roofline.title == "half a TPU v3"

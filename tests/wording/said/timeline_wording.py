@@ -4,7 +4,7 @@ from wordings import constants
 
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
 from jaxstage_ext.report.recording import HostLine, Loss, Lost
 
 LINE, HOST = "In [2]:3", "In [2]:9"

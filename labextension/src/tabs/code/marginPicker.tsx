@@ -2,20 +2,20 @@ import { useEffect } from "preact/hooks";
 import { Heat, MEASURES } from "../../model/heat";
 import { LEGENDS, Lane } from "../../model/lane";
 import { chooseMargin, offeredMargins } from "../../model/margin";
-import type { Session } from "../../model/session";
-import { useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { Asking } from "../../parts/asking";
 
-function AskHeat({ session, measure }: { session: Session; measure: string }) {
-  const question = useQuestion(session, "heat", { measure }, (reply) => Heat.read(measure, reply));
-  useEffect(() => session.store.set({ heat: question.value }), [question.value]);
+function AskHeat({ measure }: { measure: string }) {
+  const selection = useSelection();
+  const question = useQuestion("heat", { measure }, (reply) => Heat.read(measure, reply));
+  useEffect(() => selection.set({ heat: question.value }), [question.value]);
   return question.value ? null : <Asking question={question} />;
 }
 
-function AskLane({ session, measure }: { session: Session; measure: string }) {
-  const question = useQuestion(session, "lane", { lane: measure }, Lane.read);
-  useEffect(() => session.store.set({ lane: question.value }), [question.value]);
+function AskLane({ measure }: { measure: string }) {
+  const selection = useSelection();
+  const question = useQuestion("lane", { lane: measure }, Lane.read);
+  useEffect(() => selection.set({ lane: question.value }), [question.value]);
   if (!question.value) return <Asking question={question} />;
   const [note] = question.value.notes;
   return (
@@ -34,13 +34,13 @@ const HINT =
   "Beside each line: its share of the program's cost, the sharding of its values, where a dtype changes, or its measured time";
 
 /** What stands beside the lines; until something is chosen the kernel is asked for nothing. */
-export function MarginPicker({ session }: { session: Session }) {
-  const chosen = useShared(session, (s) => s.measure);
-  useShared(session, (s) => s.call);
-  const names = offeredMargins(session);
+export function MarginPicker() {
+  const selection = useSelection();
+  const chosen = useSelected((s) => s.measure);
+  const names = offeredMargins(selection);
   if (!names.length) return null;
   const measure = names.includes(chosen) ? chosen : "";
-  const pick = (event: Event) => chooseMargin(session, (event.target as HTMLSelectElement).value);
+  const pick = (event: Event) => chooseMargin(selection, (event.target as HTMLSelectElement).value);
   const Ask = MEASURES.some((name) => name === measure) ? AskHeat : AskLane;
   return (
     <span class="jxs-heat-picker">
@@ -53,7 +53,7 @@ export function MarginPicker({ session }: { session: Session }) {
           ))}
         </select>
       </label>
-      {measure && <Ask session={session} measure={measure} key={`${session.call} ${measure}`} />}
+      {measure && <Ask measure={measure} key={`${selection.call} ${measure}`} />}
     </span>
   );
 }

@@ -1,11 +1,10 @@
 import { toggle } from "../../model/actions";
 import { togglePane } from "../../parts/panes";
 import type { Show } from "../../model/rewrite";
-import type { Session } from "../../model/session";
 import { LinesPicker } from "./linesPicker";
 import { MarginPicker } from "./marginPicker";
 import { useLayoutStore } from "../../parts/layout";
-import { useShared } from "../../parts/hooks";
+import { useDocuments, useSelected, useSelection } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
 import { PanelButtons } from "../../parts/buttons";
 
@@ -31,22 +30,23 @@ const SHOWN: [keyof Show, string][] = [
   ["metadata", "Source and op name beside each line, and backend configuration (m)"],
 ];
 
-export function Toolbar({ session, open, onFull }: { session: Session; open: string[]; onFull: (() => void) | null }) {
-  const show = useShared(session, (s) => s.show);
-  useShared(session, (s) => s.selected);
+export function Toolbar({ open, onFull }: { open: string[]; onFull: (() => void) | null }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const show = useSelected((s) => s.show);
+  useSelected((s) => s.selected);
   const layout = useLayoutStore();
-  useShared(session, (s) => s.librarySource);
-  const { documents } = session;
+  useSelected((s) => s.librarySource);
   const choose = (kind: string) => {
     const panes = togglePane(open, kind);
-    const { active } = session.store.get();
+    const { active } = selection.get();
     layout.set({ panes });
-    if (!panes.includes(active)) session.store.set({ active: panes[0] ?? "" });
+    if (!panes.includes(active)) selection.set({ active: panes[0] ?? "" });
   };
   return (
     <div class="jxs-toolbar" role="toolbar" aria-label="Code view">
       <span class="jxs-group" role="group" aria-label="panes">
-        {documents.map(({ kind, title }) => (
+        {documents.listed.map(({ kind, title }) => (
           <Toggle
             key={kind}
             name={kind}
@@ -59,13 +59,13 @@ export function Toolbar({ session, open, onFull }: { session: Session; open: str
       </span>
       <span class="jxs-group" role="group" aria-label="shown in the text">
         {SHOWN.map(([name, title]) => (
-          <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(session, name)} />
+          <Toggle key={name} name={name} text={name} title={title} on={show[name]} onClick={() => toggle(selection, name)} />
         ))}
       </span>
-      <LinesPicker session={session} />
-      <MarginPicker session={session} />
+      <LinesPicker />
+      <MarginPicker />
       <span class="jxs-grow" />
-      <IconButton icon="back" label="Back (Alt+←)" disabled={!session.canGoBack} onClick={() => session.goBack()} />
+      <IconButton icon="back" label="Back (Alt+←)" disabled={!selection.canGoBack} onClick={() => selection.goBack()} />
       {onFull && <PanelButtons onFull={onFull} />}
     </div>
   );

@@ -1,7 +1,6 @@
-import type { Session } from "../../model/session";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { type EntryAbout, readEntry } from "./read";
+import { useQuestion } from "../../parts/hooks";
 
 function About({ about }: { about: EntryAbout }) {
   const shown = [["compile log", about.records.join(", ") || "no record of it"], ...about.facts, ["key", about.key]];
@@ -34,8 +33,8 @@ function About({ about }: { about: EntryAbout }) {
 }
 
 /** One entry: its key, its file, why its key differs from the nearest, and which compiles asked for it. */
-export function Entry({ session, entry }: { session: Session; entry: string }) {
-  const question = useQuestion(session, "compile_cache_entry", { key: entry }, readEntry);
+export function Entry({ entry }: { entry: string }) {
+  const question = useQuestion("compile_cache_entry", { key: entry }, readEntry);
   return (
     <div class="jxs-cc-entry" role="region" aria-label="about this entry">
       {question.value ? <About about={question.value} /> : <Waiting question={question} what="Comparing its key" />}

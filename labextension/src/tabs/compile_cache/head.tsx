@@ -1,30 +1,30 @@
 import { copy } from "../../model/actions";
-import type { Session } from "../../model/session";
 import { IconButton } from "../../parts/icons";
-import { useQuestion } from "../../parts/useQuestion";
 import { type Advice, type Cache, readMisses } from "./read";
+import { useQuestion, useSelection } from "../../parts/hooks";
 
-function ToDo({ session, advice: { sentence, code } }: { session: Session; advice: Advice }) {
+function ToDo({ advice: { sentence, code } }: { advice: Advice }) {
+  const selection = useSelection();
   return (
     <div class="jxs-cc-todo">
       <p>{sentence}</p>
       <div class="jxs-cc-code">
         <pre tabIndex={0}>{code}</pre>
-        <IconButton icon="copy" label="Copy the code" onClick={() => void copy(session, "the code", Promise.resolve(code))} />
+        <IconButton icon="copy" label="Copy the code" onClick={() => void copy(selection, "the code", Promise.resolve(code))} />
       </div>
     </div>
   );
 }
 
 /** Why the misses missed, as soon as the kernel has compared their keys. */
-function Misses({ session }: { session: Session }) {
-  const { state, value } = useQuestion(session, "compile_cache_misses", {}, readMisses);
+function Misses() {
+  const { state, value } = useQuestion("compile_cache_misses", {}, readMisses);
   if (state === "waiting") return <p class="jxs-dim">Comparing the keys of the misses…</p>;
   return value ? <p class="jxs-cc-misses">{value}</p> : null;
 }
 
 /** Which folder is in use, what is wrong, what the cache did, and what to do. */
-export function Head({ session, cache }: { session: Session; cache: Cache }) {
+export function Head({ cache }: { cache: Cache }) {
   return (
     <div class="jxs-cc-head">
       <p class="jxs-headline jxs-anywhere" title={cache.folder || undefined}>
@@ -40,9 +40,9 @@ export function Head({ session, cache }: { session: Session; cache: Cache }) {
           {words}
         </p>
       ))}
-      <Misses session={session} />
+      <Misses />
       {cache.advice.map((each) => (
-        <ToDo session={session} advice={each} key={each.code} />
+        <ToDo advice={each} key={each.code} />
       ))}
     </div>
   );

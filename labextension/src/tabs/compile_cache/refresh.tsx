@@ -1,21 +1,23 @@
 import { useState } from "preact/hooks";
-import type { Session } from "../../model/session";
 import { count } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import { counted } from "../../wire/figures";
+import { useQuestions, useSelection } from "../../parts/hooks";
 
 /** Reads the folder anew. */
-export function RefreshCache({ session, onRefreshed }: { session: Session; onRefreshed: () => void }) {
+export function RefreshCache({ onRefreshed }: { onRefreshed: () => void }) {
+  const selection = useSelection();
+  const questions = useQuestions();
   const [busy, setBusy] = useState(false);
   const refresh = async () => {
     setBusy(true);
     try {
-      const { result } = await session.ask("compile_cache_refresh", { call: session.call });
+      const { result } = await questions.ask("compile_cache_refresh", { call: selection.call });
       const many = count(result.new);
-      session.say(many ? `${counted(many)} new ${many === 1 ? "entry" : "entries"}.` : "No new entries.");
+      selection.say(many ? `${counted(many)} new ${many === 1 ? "entry" : "entries"}.` : "No new entries.");
       onRefreshed();
     } catch (error) {
-      session.say(messageOf(error));
+      selection.say(messageOf(error));
     }
     setBusy(false);
   };

@@ -3,7 +3,6 @@ import { Message, PanelButtons } from "../../parts/buttons";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { counted } from "../../wire/figures";
 import type { TabProps } from "../tab";
@@ -11,30 +10,33 @@ import { Entry } from "./entry";
 import { Head } from "./head";
 import { type Cache, readCache, readMisses } from "./read";
 import { RefreshCache } from "./refresh";
+import { useQuestion, useQuestions } from "../../parts/hooks";
 
 /** A list of so many entries needs no panel of full height. */
 const SHORT = 8;
 
-interface Props extends Pick<TabProps, "session" | "onFull"> {
+interface Props extends Pick<TabProps, "onFull"> {
   cache: Cache;
   onRefreshed: () => void;
 }
 
-function Bar({ session, cache, query, onQuery, onRefreshed, onFull }: Props & { query: string; onQuery: (query: string) => void }) {
+function Bar({ cache, query, onQuery, onRefreshed, onFull }: Props & { query: string; onQuery: (query: string) => void }) {
+  const questions = useQuestions();
   return (
     <div class="jxs-filter-bar jxs-strip">
       {cache.grid.length > 0 && <FilterBox label="Filter the entries" value={query} onInput={onQuery} />}
       {cache.leftOut > 0 && <span class="jxs-dim">{counted(cache.leftOut)} older entries are not listed</span>}
       <span class="jxs-grow" />
-      {onFull && <Message session={session} />}
-      {!session.source.isSaved && <RefreshCache session={session} onRefreshed={onRefreshed} />}
+      {onFull && <Message />}
+      {!questions.isSaved && <RefreshCache onRefreshed={onRefreshed} />}
       {onFull && <PanelButtons onFull={onFull} />}
     </div>
   );
 }
 
 function Body(props: Props) {
-  const { session, cache } = props;
+  const questions = useQuestions();
+  const { cache } = props;
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState("");
   const rows = useMemo(() => matching(cache.grid, query), [cache, query]);
@@ -42,7 +44,7 @@ function Body(props: Props) {
   const layout = isEmpty ? "jxs-cc-empty" : cache.grid.length <= SHORT ? "jxs-cc-short" : "jxs-grow jxs-cc-full";
   return (
     <div class={`jxs-column ${layout}`} style={{ "--jxs-cc-rows": cache.grid.length }}>
-      <Head session={session} cache={cache} />
+      <Head cache={cache} />
       <Bar {...props} query={query} onQuery={setQuery} />
       {!isEmpty && (
         <div class="jxs-cc-body">
@@ -53,7 +55,7 @@ function Body(props: Props) {
               <p class="jxs-note">{NO_MATCHES}</p>
             )}
           </div>
-          {chosen && !session.source.isSaved && <Entry session={session} entry={chosen} key={chosen} />}
+          {chosen && !questions.isSaved && <Entry entry={chosen} key={chosen} />}
         </div>
       )}
     </div>
@@ -61,8 +63,9 @@ function Body(props: Props) {
 }
 
 /** JAX's persistent compilation cache: the folder in use, what it did for this kernel, and its entries. */
-export default function CompileCacheView({ session, onFull }: TabProps) {
-  const question = useQuestion(session, "compile_cache", {}, readCache);
+export default function CompileCacheView({ onFull }: TabProps) {
+  const questions = useQuestions();
+  const question = useQuestion("compile_cache", {}, readCache);
   const [last, setLast] = useState(question.value);
   useEffect(() => {
     if (question.value) setLast(question.value);
@@ -70,8 +73,8 @@ export default function CompileCacheView({ session, onFull }: TabProps) {
   const cache = question.value ?? last;
   const refreshed = () => {
     question.askAgain();
-    session.asked("compile_cache_misses", {}, readMisses).askAgain();
+    questions.asked("compile_cache_misses", {}, readMisses).now.askAgain();
   };
   if (!cache) return <Waiting question={question} what="Reading the cache" />;
-  return <Body session={session} onFull={onFull} cache={cache} onRefreshed={refreshed} />;
+  return <Body onFull={onFull} cache={cache} onRefreshed={refreshed} />;
 }

@@ -1,19 +1,17 @@
-import type { Session } from "../../model/session";
 import { DifferingDocuments } from "../../parts/differingDocuments";
 import { readDifference } from "../../parts/readDifference";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
+import { useQuestion } from "../../parts/hooks";
 
 interface Props {
-  session: Session;
   number: number;
   other: number;
   onClose: () => void;
 }
 
 /** In place of the list: the lines in which two programs differ, as they were compiled. */
-export function Difference({ session, number, other, onClose }: Props) {
-  const question = useQuestion(session, "compile_compare", { number, other }, readDifference);
+export function Difference({ number, other, onClose }: Props) {
+  const question = useQuestion("compile_compare", { number, other }, readDifference);
   return (
     <div class="jxs-co-list jxs-column jxs-co-compared">
       <div class="jxs-strip jxs-differing-kinds">

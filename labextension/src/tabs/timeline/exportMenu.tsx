@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { text } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import { gunzip } from "../../wire/gzip";
-import { useStore } from "../../parts/hooks";
+import { useKept, useQuestions, useSelection, useStore } from "../../parts/hooks";
 import { pixels, save } from "./download";
 import type { TimelineModel } from "./model";
 
@@ -16,7 +16,9 @@ const FORMATS: readonly (readonly [format: string, title: string, hint: string])
 
 /** Saves the profile, the table or the picture as a file. */
 export function ExportMenu({ model }: { model: TimelineModel }) {
-  const { session } = model;
+  const selection = useSelection();
+  const questions = useQuestions();
+  const kept = useKept();
   const range = useStore(model.store, (s) => s.range);
   const [state, setState] = useState("");
   const menu = useRef<HTMLDetailsElement>(null);
@@ -40,9 +42,9 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
     try {
       const { visible } = model.now;
       const part = format === "svg" || format === "png" ? visible : range;
-      const table = (session.recall(`timeline table ${session.call}`) as string | undefined) ?? "lines";
-      const params = { call: session.call, format: format === "png" ? "svg" : format, table, ...(part && { from: part.from, to: part.to }) };
-      const reply = await session.ask("timeline export", params);
+      const table = (kept.recall(`timeline table ${selection.call}`) as string | undefined) ?? "lines";
+      const params = { call: selection.call, format: format === "png" ? "svg" : format, table, ...(part && { from: part.from, to: part.to }) };
+      const reply = await questions.ask("timeline export", params);
       const bytes = await gunzip(reply.buffers[0] ?? new ArrayBuffer(0));
       const [name, type] = [text(reply.result.name) || "timeline", text(reply.result.type)];
       if (format === "png") save(name.replace(/\.svg$/, ".png"), await pixels(new TextDecoder().decode(bytes)), "image/png");

@@ -1,7 +1,7 @@
 /** What keys do in the lanes. */
 
 import type { TimelineModel } from "./model";
-import { lengthOf, moved, zoomed } from "./viewport";
+import { lengthOf, moved, zoomed } from "../../parts/axis";
 
 const STEP = 0.15;
 const FACTOR = 1.5;

@@ -31,7 +31,8 @@ def text(table: Any) -> str:
     texts = [[one_line(_text(shown, row, name)) for row in range(len(shown))] for name in shown.columns]
     heads = tuple(Head(name, any(map(is_number, column.values))) for name, column in shown.columns.items())
     rows = tuple(zip(*texts, strict=True))
-    lines = still_table.lines(StillTable(heads, rows, left_out=len(table) - len(shown))) if rows else []
+    still = StillTable(heads, rows, left_out=len(table) - len(shown))
+    lines = still_table.lines(still, still_table.LONGEST_LINE) if rows else []
     return "\n".join([*lines, *table.notes]) or f"no {table.name}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from jaxstage_ext.compilation.persistent import entry_check, entry_recording, missed_entry, outcomes
+from jaxstage_ext.compilation.persistent import entry_check, missed_entry, outcomes, record_store
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
 from jaxstage_ext.core.jax_private import cache_key_parts, persistent_cache
@@ -54,7 +54,7 @@ def _looked_up(folder: str, request: persistent_cache.CacheRequest) -> ExpectedO
     path = outcomes.entry_path(folder, request.key)
     if entry_check.version(path) is None:
         return ExpectedOutcome(folder, request.key, False, missed=_missed(folder, request))
-    record = entry_recording.record_of(folder, request.key)
+    record = record_store.record_of(folder, request.key)
     check = entry_check.check(path, record.seal if record else None)
     seconds = record.seconds if record else None
     if check is EntryCheck.DAMAGED:

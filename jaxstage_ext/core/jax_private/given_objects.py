@@ -81,3 +81,9 @@ def makes_stage_object(fn: Any) -> bool:
     if module == "jax":
         return qualified.startswith("make_jaxpr(")
     return module == "jax._src.export._export" and qualified.endswith(".do_export")
+
+
+def argument_shardings(exported: Any) -> list[Any]:
+    """The NamedSharding of each argument on a mesh without devices; None where it was left to the compiler."""
+    named = getattr(exported, "_in_named_shardings", None)
+    return list(named) if named is not None else [None] * len(exported.in_avals)

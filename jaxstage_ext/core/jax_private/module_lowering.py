@@ -1,4 +1,7 @@
-"""A `jax.stages.Lowered` of a StableHLO module that JAX did not lower here."""
+"""A `jax.stages.Lowered` of a StableHLO module that JAX did not lower here, and the platforms that JAX lowers for.
+
+Checked with jax 0.10.2 and 0.12.0.1.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +17,7 @@ import numpy as np
 from jax._src.interpreters import mlir as _mlir
 from jaxlib import xla_client as _xla_client
 from jaxlib.mlir import ir as _ir
+from jaxlib.mlir.dialects import stablehlo as _stablehlo
 
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -150,3 +154,47 @@ def set_for(written: WrittenModule, options: Any, device_ids: Sequence[int]) -> 
         ids = np.array(device_ids).reshape(written.replicas, written.partitions)
         options.num_replicas, options.num_partitions = ids.shape
         options.device_assignment = _xla_client.DeviceAssignment.create(ids)
+
+
+def platforms_of(primitive: str) -> list[str]:
+    """The platforms for which a primitive has a rule of its own, by its name."""
+    rules = _mlir._platform_specific_lowerings
+    return sorted(platform for platform, known in rules.items() if any(one.name == primitive for one in known))
+
+
+def for_platform(lowered: Any, platform: str) -> Any:
+    """The Lowered with the number of this platform in place of the parameter `_platform_index`.
+
+    JAX's own `.compile()` refuses a Lowered of several platforms. The platform must be one of its own.
+    """
+    platforms = tuple(lowered._lowering._platforms)
+    if len(platforms) < 2:
+        return lowered
+    chosen, lowering = copy.copy(lowered), copy.copy(lowered._lowering)
+    lowering._hlo = _with_platform(lowering._hlo, platforms.index(platform))
+    lowering._platforms, lowering._executable = (platform,), None
+    chosen._lowering = lowering
+    return chosen
+
+
+def _with_platform(module: Any, number: int) -> Any:
+    context = module.context
+    with context, _ir.Location.unknown(context):
+        made = _ir.Module.parse(_mlir.module_to_bytecode(module), context)
+        main = next(op for op in made.body.operations if str(op.attributes["sym_name"]) == '"main"')
+        block, attributes = main.regions[0].blocks[0], cast(Any, main.attributes["arg_attrs"])
+        if not len(block.arguments) or _PLATFORM_INDEX not in str(attributes[0]):
+            return made
+        with _ir.InsertionPoint.at_block_begin(block):
+            constant = _stablehlo.constant(_ir.DenseElementsAttr.get(np.array(number, np.int32)))
+        block.arguments[0].replace_all_uses_with(constant)
+        block.erase_argument(0)
+        signature = _ir.FunctionType(_ir.TypeAttr(main.attributes["function_type"]).value)
+        main.attributes["function_type"] = _ir.TypeAttr.get(
+            _ir.FunctionType.get(signature.inputs[1:], signature.results)
+        )
+        main.attributes["arg_attrs"] = _ir.ArrayAttr.get(list(attributes)[1:])
+    return made
+
+
+_PLATFORM_INDEX = "_platform_index"

@@ -11,7 +11,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.lines.command_line import axis_sizes
+from jaxstage_ext.notebook.lines.stage_line import axis_sizes
 from jaxstage_ext.report.text.public_paths import public_text
 
 OPTIONS = ("--target", "-t", "--dim")

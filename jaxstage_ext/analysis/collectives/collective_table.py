@@ -16,7 +16,7 @@ from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 _SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "overlap", "cause", "from", "to", "line")
 """Columns of the text form."""

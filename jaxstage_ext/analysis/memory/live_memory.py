@@ -40,7 +40,7 @@ from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
 

@@ -15,7 +15,7 @@ from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext.notebook.lines.command_line import Command, LineParser
+from jaxstage_ext.notebook.lines.command_line import Command, MagicLine, Option
 
 NAME = "compiles"
 ALL = "all"
@@ -51,22 +49,6 @@ avoided; `%config JAXStage.compile_notice = False` turns that line off. `%config
 log off."""
 
 
-def parser() -> MagicArgumentParser:
-    """The options of the magic; the parser's help is the magic's docstring."""
-    made = LineParser(prog=NAME, usage=f"{NAME} [all] [options]", description=_HELP, allow_abbrev=False)
-    add = made.add_argument
-    add("--cell", type=_count, metavar="12", help="Only the cell with this execution count.")
-    add("--function", metavar="step", help="Only functions of this name: step, Model.step.")
-    add("--over", type=_seconds, metavar="1s", help="Only what took at least so long: 1s, 200ms, 2min.")
-    add(
-        "--eager", action="store_true", help="Show each eager operation in a row of its own; with --expect, count them."
-    )
-    add("--json", metavar="FILE", help="Write the table to FILE as JSON instead of showing it.")
-    add("--expect", type=_count, metavar="0", help="Of %%%%compiles: fail if the cell compiles more often than this.")
-    add("--count", action="store_true", help="Of %%%%compiles: count the calls of jitted functions (Python 3.12+).")
-    return made
-
-
 def check_line(asked: Command) -> None:
     """Raise UsageError for what only `%%compiles` takes."""
     _check_words(asked, (ALL,))
@@ -98,12 +80,29 @@ def _given(options: Namespace, names: tuple[str, ...]) -> str:
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number such as 12")
+        raise ArgumentTypeError(f"{text!r} is not a whole number such as 12")
     return int(text)
 
 
 def _seconds(text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as 1s, 200ms or 2min")
+        raise ArgumentTypeError(f"{text!r} is not a duration such as 1s, 200ms or 2min")
     return float(match[1]) * _UNITS[match[2]]
+
+
+LINE = MagicLine(
+    NAME,
+    "[all] [options]",
+    _HELP,
+    (
+        Option("--cell", "Only the cell with this execution count.", "12", _count),
+        Option("--function", "Only functions of this name: step, Model.step.", "step"),
+        Option("--over", "Only what took at least so long: 1s, 200ms, 2min.", "1s", _seconds),
+        Option("--eager", "Show each eager operation in a row of its own; with --expect, count them."),
+        Option("--json", "Write the table to FILE as JSON instead of showing it.", "FILE"),
+        Option("--expect", "Of %%%%compiles: fail if the cell compiles more often than this.", "0", _count),
+        Option("--count", "Of %%%%compiles: count the calls of jitted functions (Python 3.12+)."),
+    ),
+)
+"""The line of the magic."""

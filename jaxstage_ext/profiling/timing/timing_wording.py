@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from jaxstage_ext.profiling.timing.run_times import RunTimes
 from jaxstage_ext.profiling.timing.timing_modes import Noise, TimeSource, TimingMode
+from jaxstage_ext.report.text import markup
 from jaxstage_ext.report.text.units import duration, plural, rounded, scaled
 
 _MODES = {
@@ -86,7 +86,7 @@ def _uncertain(timing: RunTimes) -> str:
 
 def html(timing: RunTimes) -> str:
     """The text as one block; nothing in it is markup."""
-    return f'<pre style="white-space: pre-wrap">{escape(text(timing))}</pre>'
+    return markup.block(map(markup.said, text(timing).split("\n")), wraps=True)
 
 
 def _kernels(timing: RunTimes) -> list[str]:

@@ -21,7 +21,7 @@ from jaxstage_ext.program.questions import loop_copies
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.unavailable import Unavailable
 

@@ -1,11 +1,12 @@
 /** What is pointed at in a session as lines of the user's files, and the way back from a line to the session. */
 
 import { OP } from "../wire/columns";
-import { type Doc, SOURCE, isSource } from "./document";
+import type { Doc } from "./document";
 import type { Frames } from "./frames";
 import { type Lit, STRONG, WEAK, classOf, rangeOf } from "./links";
-import type { Pick } from "./selection";
-import type { Session } from "./session";
+import { type Pick, SOURCE, isSource } from "./place";
+import type { Documents } from "./documents";
+import type { Selection } from "./selection";
 
 /** Lines of a file, from 1, both ends included. */
 export interface LitLines {
@@ -21,23 +22,23 @@ export interface LitLines {
 const MOST_LINES = 1000;
 
 /** The lines that the session's hover and selection stand for; the hovered ones last. Callers are not among them. */
-export function litLines(session: Session): LitLines[] {
-  const { hover, selected } = session.store.get();
-  const hovered = hover === selected ? [] : linesOf(session, hover, "hover");
-  return [...linesOf(session, selected, "selected"), ...hovered];
+export function litLines(documents: Documents, selection: Selection): LitLines[] {
+  const { hover, selected } = selection.get();
+  const hovered = hover === selected ? [] : linesOf(documents, hover, "hover");
+  return [...linesOf(documents, selected, "selected"), ...hovered];
 }
 
-function linesOf(session: Session, pick: Pick | null, by: LitLines["by"]): LitLines[] {
-  const lit = session.lit(pick);
-  const frames = session.frames();
+function linesOf(documents: Documents, pick: Pick | null, by: LitLines["by"]): LitLines[] {
+  const lit = documents.lit(pick);
+  const frames = documents.frames();
   if (!lit || !frames) return [];
-  const lines = calledLines(frames, lit).map((range) => lineOf(session, range.file, range.line, range.endLine, by, false));
-  if (lit.source) lines.push(lineOf(session, lit.source.file, lit.source.line, lit.source.endLine, by, true));
+  const lines = calledLines(frames, lit).map((range) => lineOf(documents, range.file, range.line, range.endLine, by, false));
+  if (lit.source) lines.push(lineOf(documents, lit.source.file, lit.source.line, lit.source.endLine, by, true));
   return lines;
 }
 
-function lineOf(session: Session, file: number, first: number, last: number, by: LitLines["by"], isDirect: boolean): LitLines {
-  return { file, first, last, hue: session.colourOf(file, first), by, isDirect };
+function lineOf(documents: Documents, file: number, first: number, last: number, by: LitLines["by"], isDirect: boolean): LitLines {
+  return { file, first, last, hue: documents.colourOf(file, first), by, isDirect };
 }
 
 /** Where the weakly lit frames are, each place once. */
@@ -53,8 +54,8 @@ function calledLines(frames: Frames, lit: Lit): { file: number; line: number; en
 }
 
 /** The source document with its columns, once they are there; null where the call has none, or it failed to load. */
-export function sourceDocument(session: Session): Promise<Doc | null> {
-  const doc = session.doc(SOURCE);
+export function sourceDocument(documents: Documents): Promise<Doc | null> {
+  const doc = documents.doc(SOURCE);
   return doc ? whenReady(doc) : Promise.resolve(null);
 }
 
@@ -70,30 +71,30 @@ function whenReady(doc: Doc): Promise<Doc | null> {
 }
 
 /** Selects what a line of a file became; false where the session shows nothing of it. */
-export function selectLine(session: Session, file: number, line: number): boolean {
-  const found = rowOfSource(session, file, line) ?? rowOfResult(session, file, line);
+export function selectLine(documents: Documents, selection: Selection, file: number, line: number): boolean {
+  const found = rowOfSource(documents, file, line) ?? rowOfResult(documents, selection, file, line);
   if (!found) return false;
-  const { selected } = session.store.get();
-  if (selected?.doc !== found.doc || selected.row !== found.row) session.select(found.doc, found.row, "");
+  const { selected } = selection.get();
+  if (selected?.doc !== found.doc || selected.row !== found.row) selection.select(found.doc, found.row, "");
   return true;
 }
 
 type Place = { doc: string; row: number };
 
-function rowOfSource(session: Session, file: number, line: number): Place | null {
-  const row = session.sourceRow(file, line);
+function rowOfSource(documents: Documents, file: number, line: number): Place | null {
+  const row = documents.sourceRow(file, line);
   return row < 0 ? null : { doc: SOURCE, row };
 }
 
 /** A row of a loaded document that the line made, of the pane in use where it has one; operations before other rows. */
-function rowOfResult(session: Session, file: number, line: number): Place | null {
-  const frames = session.frames();
+function rowOfResult(documents: Documents, selection: Selection, file: number, line: number): Place | null {
+  const frames = documents.frames();
   if (!frames) return null;
   const lit = litHere(frames, file, line);
-  const { active } = session.store.get();
-  const kinds = [active, ...session.documents.map(({ kind }) => kind)].filter((kind) => !isSource(kind));
+  const { active } = selection.get();
+  const kinds = [active, ...documents.listed.map(({ kind }) => kind)].filter((kind) => !isSource(kind));
   for (const kind of kinds) {
-    const row = firstLit(session.loaded(kind), lit);
+    const row = firstLit(documents.loaded(kind), lit);
     if (row >= 0) return { doc: kind, row };
   }
   return null;

@@ -1,23 +1,23 @@
 /** From "In [5]:3", as tables name a source line, to the row of the source pane, and back. */
 
-import type { Session } from "./session";
-import type { Pick } from "./selection";
+import type { Pick } from "./place";
+import type { Documents } from "./documents";
 
 /** The row of the source pane, or -1. */
-export function rowOfLine(session: Session, label: string): number {
+export function rowOfLine(documents: Documents, label: string): number {
   const first = label.split(", ")[0] ?? "";
   const colon = first.lastIndexOf(":");
   const line = Number(first.slice(colon + 1));
-  const frames = session.frames();
+  const frames = documents.frames();
   if (colon < 0 || !Number.isInteger(line) || !frames) return -1;
   const file = frames.files.findIndex((one) => one.label === first.slice(0, colon) || one.name === first.slice(0, colon));
-  return file < 0 ? -1 : session.sourceRow(file, line);
+  return file < 0 ? -1 : documents.sourceRow(file, line);
 }
 
 /** The source line that a row belongs to, as tables name it; "" where it is not known. */
-export function lineOf(session: Session, pick: Pick | null): string {
-  const rows = pick && session.loaded(pick.doc)?.rows;
-  const frames = session.frames();
+export function lineOf(documents: Documents, pick: Pick | null): string {
+  const rows = pick && documents.loaded(pick.doc)?.rows;
+  const frames = documents.frames();
   if (!rows || !frames) return "";
   if (rows.file && rows.number) return named(frames.files[rows.file[pick.row] ?? -1]?.label, rows.number[pick.row]);
   const anchor = frames.anchor[rows.frame[pick.row] ?? -1] ?? -1;

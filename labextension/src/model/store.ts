@@ -1,11 +1,11 @@
 /** A state of which parts are replaced, and those who want to hear of it. */
 
-type Listener<T> = (now: T, before: T) => void;
+import { Observable } from "./observable";
 
-export class Store<T extends object> {
-  private listeners = new Set<Listener<T>>();
-
-  constructor(private now: T) {}
+export class Store<T extends object> extends Observable<[now: T, before: T]> {
+  constructor(private now: T) {
+    super();
+  }
 
   get(): T {
     return this.now;
@@ -16,11 +16,6 @@ export class Store<T extends object> {
     const same = (Object.keys(patch) as (keyof T)[]).every((key) => before[key] === patch[key]);
     if (same) return;
     this.now = { ...before, ...patch };
-    for (const listener of [...this.listeners]) listener(this.now, before);
-  }
-
-  subscribe(listener: Listener<T>): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.changed(this.now, before);
   }
 }

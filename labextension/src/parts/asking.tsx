@@ -1,9 +1,9 @@
-import type { QuestionState } from "./useQuestion";
 import { clock } from "../wire/figures";
 import { useElapsed } from "./waiting";
+import type { Answer } from "../model/question";
 
 /** Beside a control, what it waits for: how long already, how far it is, and a way out. */
-export function Asking({ question }: { question: QuestionState<unknown> }) {
+export function Asking({ question }: { question: Answer<unknown> }) {
   const elapsed = useElapsed(question.since, question.state === "waiting");
   if (question.state === "waiting") {
     return (

@@ -1,5 +1,4 @@
-import type { Session } from "../model/session";
-import { useShared } from "./hooks";
+import { useSelected } from "./hooks";
 import { IconButton } from "./icons";
 import { useLayoutStore } from "./layout";
 
@@ -11,8 +10,8 @@ export function LinkButton({ text, onClick }: { text: string; onClick: () => voi
   );
 }
 
-export function Message({ session }: { session: Session }) {
-  const message = useShared(session, (s) => s.message);
+export function Message() {
+  const message = useSelected((s) => s.message);
   return <span role="status">{message && <span class="jxs-message">{message}</span>}</span>;
 }
 

@@ -3,7 +3,7 @@ import { useStore } from "../../parts/hooks";
 import { focusLanes } from "./laneKeys";
 import type { Colouring, TimelineModel } from "./model";
 import { groupColour } from "./palette";
-import { lengthOf, zoomed } from "./viewport";
+import { lengthOf, zoomed } from "../../parts/axis";
 
 const COLOURINGS: [Colouring, string][] = [
   ["line", "source line"],

@@ -3,15 +3,29 @@
 import type { Session } from "../../../model/session";
 import { Caret } from "./caret";
 import { CellMarker } from "./cellMarker";
-import type { Editors } from "./editors";
+import type { Editors, OpenSource } from "./editors";
 import { Gestures } from "./gestures";
 import { Gutters } from "./gutters";
 import type { EditorEvents } from "./lineMarks";
 import { addStyle } from "./markStyle";
 import { newPanelMargins } from "./margins";
-import { reveal } from "./reveal";
 import { ShownSessions } from "./shownSessions";
 import type { IPreferences } from "../tokens";
+import { EditorView } from "@codemirror/view";
+
+const MARGIN_PX = 24;
+
+/** Brings a line of an open source into view, no further than needed. */
+async function reveal({ notebook, cell, view }: OpenSource, line: number): Promise<void> {
+  if (notebook && cell && !(view && cell.node.isConnected)) {
+    await notebook.content.scrollToItem(notebook.content.widgets.indexOf(cell), "auto");
+    await cell.ready;
+  }
+  const editor = view ?? (cell?.editor as { editor?: EditorView } | null)?.editor;
+  if (!editor?.dom.isConnected || line < 1 || line > editor.state.doc.lines) return;
+  const { from } = editor.state.doc.line(line);
+  editor.dispatch({ effects: EditorView.scrollIntoView(from, { y: "nearest", yMargin: MARGIN_PX }) });
+}
 
 const SETTLE_MS = 150;
 

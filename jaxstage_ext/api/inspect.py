@@ -20,7 +20,7 @@ from jaxstage_ext.core.targets import cross_compile, prepared
 from jaxstage_ext.core.targets.target import LOCAL, Target, parse_all
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.program.comparing.earlier import beside, by_label
-from jaxstage_ext.program.mistakes.explained_error import told
+from jaxstage_ext.program.mistakes.explained_error import error_explanation
 from jaxstage_ext.program.program import Program
 
 Targets = str | Target | Iterable[str | Target]
@@ -104,7 +104,7 @@ def _inspected(
     inspection = run(call, stage, targets=targets, limits=limits, sets=sets)
     if inspection.error is not None and (error := inspection.error.exception) is not None:
         error.inspection = inspection  # type: ignore[attr-defined]
-        raise without_our_frames(reworded(error, told(inspection.program)))
+        raise without_our_frames(reworded(error, error_explanation(inspection.program)))
     return inspection
 
 

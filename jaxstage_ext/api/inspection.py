@@ -201,9 +201,9 @@ class Inspection:
 
     def memory_figure(self, space: str | int = 0) -> Any:
         """Live bytes over the schedule as a `plotly.graph_objects.Figure`. Raises ImportError without plotly."""
-        from jaxstage_ext.views.charts import memory_figure
+        from jaxstage_ext.views.charts import memory_chart
 
-        return memory_figure.figure(self.memory, space)
+        return memory_chart.figure(self.memory, space)
 
     @property
     def shardings(self) -> Shardings:
@@ -230,9 +230,9 @@ class Inspection:
 
     def collectives_figure(self) -> Any:
         """A bar for each collective, the costliest on top, as a plotly Figure. Raises ImportError without plotly."""
-        from jaxstage_ext.views.charts import collectives_figure
+        from jaxstage_ext.views.charts import collectives_chart
 
-        return collectives_figure.figure(self.collectives)
+        return collectives_chart.figure(self.collectives)
 
     @property
     def dtypes(self) -> Dtypes:
@@ -259,9 +259,9 @@ class Inspection:
 
     def dtypes_figure(self) -> Any:
         """Bytes that values grow by where their dtype changes, by line, as a `plotly.graph_objects.Figure`."""
-        from jaxstage_ext.views.charts import dtypes_figure
+        from jaxstage_ext.views.charts import dtypes_chart
 
-        return dtypes_figure.figure(self.dtypes)
+        return dtypes_chart.figure(self.dtypes)
 
     @property
     def passes(self) -> Pipeline:

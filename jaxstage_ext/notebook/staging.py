@@ -233,7 +233,7 @@ def _untold(ip: Any, failed: Inspection, error: BaseException) -> BaseException:
     """Without a panel: what the error means in one line, where that is known, else the error as it is."""
     from jaxstage_ext.program.mistakes import explained_error
 
-    told = explained_error.told(failed.program)
+    told = explained_error.error_explanation(failed.program)
     if not told or failed.error is None:
         return without_our_frames(ip, error)
     first = next(iter(failed.error.message.splitlines()), "")
@@ -244,7 +244,7 @@ def _said(failed: Inspection) -> str:
     """What the panel says of an error: its explanation, else JAX's message without addresses and our frames."""
     from jaxstage_ext.program.mistakes import explained_error
 
-    return explained_error.told(failed.program) or (failed.error.message if failed.error else "")
+    return explained_error.error_explanation(failed.program) or (failed.error.message if failed.error else "")
 
 
 def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:

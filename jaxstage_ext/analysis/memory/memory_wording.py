@@ -206,7 +206,7 @@ def _little(saved: int) -> str:
     return f"only {scaled(saved, 'B')}" if saved > 0 else "nothing"
 
 
-def checkpoint_trial(policy: str, taken: Taken, written: Taken) -> str:
+def checkpoint_trial(policy: str, taken: PolicyCost, written: PolicyCost) -> str:
     """What `jax.checkpoint` with the best policy that was compiled does."""
     saved = written.peak - taken.peak
     if saved > _WORTH_SAYING * written.peak:
@@ -214,14 +214,14 @@ def checkpoint_trial(policy: str, taken: Taken, written: Taken) -> str:
     return f"jax.checkpoint saves {_little(saved)}. {trial(policy, taken, written)}"
 
 
-class Taken(NamedTuple):
+class PolicyCost(NamedTuple):
     """What a compiled program takes: live bytes at its peak, and FLOPs."""
 
     peak: int
     work: WorkRange
 
 
-def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
+def trial(policy: str, taken: PolicyCost, written: PolicyCost | None = None) -> str:
     """What a program compiled with a checkpoint policy takes, beside the program as written."""
     head = f"{policy or AS_WRITTEN}: {_taken(taken)}"
     if written is None:
@@ -231,7 +231,7 @@ def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
     return f"{head} ({AS_WRITTEN}: {_taken(written)}{change})."
 
 
-def _taken(taken: Taken) -> str:
+def _taken(taken: PolicyCost) -> str:
     return f"peak of {scaled(taken.peak, 'B')}, {cost_wording.work(taken.work, 'FLOP')}"
 
 

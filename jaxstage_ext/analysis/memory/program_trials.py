@@ -41,7 +41,7 @@ class PolicyTrial:
         return self.flops - (self.written or self).flops
 
     def __str__(self) -> str:
-        taken = [wording.Taken(trial.peak, trial.work) for trial in (self, self.written) if trial is not None]
+        taken = [wording.PolicyCost(trial.peak, trial.work) for trial in (self, self.written) if trial is not None]
         return wording.trial(self.policy, *taken)
 
     __repr__ = __str__
@@ -81,7 +81,7 @@ def _known(names: Sequence[str], trials: Mapping[str, PolicyTrial], figure: str)
 def best(trials: Sequence[PolicyTrial]) -> str:
     """What `jax.checkpoint` does with the policy of the lowest peak among those that were compiled."""
     one = min(trials, key=lambda trial: trial.peak)
-    taken, written = (wording.Taken(trial.peak, trial.work) for trial in (one, one.written or one))
+    taken, written = (wording.PolicyCost(trial.peak, trial.work) for trial in (one, one.written or one))
     return wording.checkpoint_trial(one.policy, taken, written)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
-from jaxstage_ext.analysis.sharding import value_figure
+from jaxstage_ext.analysis.sharding import value_chart
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
@@ -74,7 +74,7 @@ class Shardings:
 
     def figure(self, name: str) -> Any:
         """A plotly figure of the slice of a value that each device holds. Raises KeyError for an unknown name."""
-        return value_figure.figure(self[name], self.places)
+        return value_chart.figure(self[name], self.places)
 
     def _parts(self) -> list[Part]:
         count = len(self.places) or 1

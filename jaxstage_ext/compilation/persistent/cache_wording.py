@@ -9,10 +9,10 @@ from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_names import folder_names
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause, MissCauses, MissGroup
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart

@@ -12,7 +12,7 @@ from jaxstage_ext.compilation.persistent import (
     entry_check,
     flag_watch,
     folder_state,
-    kernel_tally,
+    process_tally,
     record_store,
 )
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
@@ -68,7 +68,7 @@ def observe() -> Observed | None:
 def without_request() -> None:
     """A compile ends that did not ask the cache: where JAX uses one, it could not make the key."""
     if persistent_cache.wants_keys() and not compile_watch.is_replaced():
-        kernel_tally.count_without_key()
+        process_tally.count_without_key()
 
 
 def _look_at_entry(observed: Observed, path: str) -> None:
@@ -82,7 +82,7 @@ def _look_at_entry(observed: Observed, path: str) -> None:
         return
     if damaged_entries.handle(path, observed.before, observed.check):
         observed.before = None
-        kernel_tally.count_set_aside()
+        process_tally.count_set_aside()
 
 
 def entry_path(folder: str, key: str) -> str:
@@ -105,7 +105,7 @@ def facts(observed: Observed) -> PersistentFacts:
     else:
         made = _made(observed, *_outcome(observed, folder), folder)
         _record(made, observed, seconds)
-    kernel_tally.add(made, seconds)
+    process_tally.add(made, seconds)
     return made
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER, TRACE, StageDefinition, StagedProgram
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.executables import Made
+    from jaxstage_ext.core.executables import ReusableExecutable
     from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.safety.large_program import LargeProgram
     from jaxstage_ext.core.stage.events import Heard
@@ -62,7 +62,9 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     return value
 
 
-def _received(staged: Staged, heard: Sequence[ConfiguredOptions], made: Made | None) -> ConfiguredOptions | None:
+def _received(
+    staged: Staged, heard: Sequence[ConfiguredOptions], made: ReusableExecutable | None
+) -> ConfiguredOptions | None:
     """What XLA was given: now, or at the compile whose executable JAX or this kernel had kept."""
     from jaxstage_ext.core.jax_private import given_options, lowered_modules
     from jaxstage_ext.core.options.build_options import for_xla

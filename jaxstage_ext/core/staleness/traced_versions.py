@@ -18,8 +18,8 @@ import numpy as np
 
 from jaxstage_ext.core.jax_private import jaxprs, tracing
 from jaxstage_ext.core.staleness.fingerprints import Fingerprint, fingerprint
-from jaxstage_ext.core.staleness.fresh_trace import FreshTrace, fresh_trace
 from jaxstage_ext.core.staleness.named_values import Bound, NamedValues
+from jaxstage_ext.core.staleness.retrace import FreshTrace, fresh_trace
 
 ITSELF = "its code"
 """Stands for the function's own code among the names."""

@@ -38,7 +38,7 @@ def cell_label(call: Listed) -> str:
 
 
 def _described(call: Listed) -> dict[str, Any]:
-    from jaxstage_ext.program.device.held_memory import held_memory  # it imports JAX
+    from jaxstage_ext.program.device.inspection_memory import held_memory  # it imports JAX
 
     origin = call.first.origin
     return {

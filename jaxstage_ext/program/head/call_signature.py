@@ -13,7 +13,7 @@ from jaxstage_ext.core.inputs import pytree_paths
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, written_module
 from jaxstage_ext.core.stage.stage_error import without_addresses
 from jaxstage_ext.program.head.call_arguments import CallArgument, SeenType, call_arguments, seen_type
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.text.bounded_repr import type_name
 from jaxstage_ext.report.text.shortened import shortened

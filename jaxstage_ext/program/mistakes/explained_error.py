@@ -29,7 +29,7 @@ EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
 )
 
 
-def told(program: Program) -> str:
+def error_explanation(program: Program) -> str:
     """What is said beside the error of a program: why its shardings were refused, or `explanation`."""
     refused = tabs.refused(program)
     return " ".join(refused.notes) if refused is not None else explanation(program)

@@ -30,7 +30,7 @@ from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.head import call_signature
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.refused_shardings import argument_names

@@ -12,7 +12,7 @@ from jaxstage_ext.analysis.sharding.propagation import Propagated
 from jaxstage_ext.core.recompile import pass_pipeline as recompiled
 from jaxstage_ext.core.recompile.pass_pipeline import Propagation
 from jaxstage_ext.ir.hlo import hlo_document
-from jaxstage_ext.program.device.cluster import boundary_values, device_places, meshes
+from jaxstage_ext.program.device.program_devices import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.instruction_places import line_label

@@ -19,7 +19,7 @@ from jaxstage_ext.compilation.persistent import (
     damaged_entries,
     entry_check,
     flag_watch,
-    kernel_tally,
+    process_tally,
     record_store,
 )
 from jaxstage_ext.compilation.persistent.cache_entries import KeysSeen
@@ -82,7 +82,7 @@ def test_a_damaged_entry_is_set_aside_and_written_anew(folder: CacheFolder) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert folder.compile(square, X).outcome is CacheOutcome.HIT
-    assert kernel_tally.tally().set_aside == 1
+    assert process_tally.tally().set_aside == 1
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -13,7 +13,7 @@ from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry, Folder
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
 from jaxstage_ext.panel.params import BadRequest

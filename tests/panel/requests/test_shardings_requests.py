@@ -16,7 +16,7 @@ from panel_requests import ask
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests.forms import table_form
-from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
+from jaxstage_ext.program.device.program_devices import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.report.table import Column, Table
 

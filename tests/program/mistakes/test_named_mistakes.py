@@ -19,7 +19,7 @@ def failed(fn: Any, *args: Any, **options: Any) -> tuple[str, Any]:
     with pytest.raises(Exception, match=r".") as raised:
         inspect(fn, *args, **options)
     inspection = raised.value.inspection  # type: ignore[attr-defined]
-    return explained_error.told(inspection.program), inspection
+    return explained_error.error_explanation(inspection.program), inspection
 
 
 def foreign(x: Any) -> Any:

@@ -81,20 +81,20 @@ SAID = {
         ("x",), wording.NeededAndMoved(MOVED.needed - 125, WorkRange(2e9, 2e9, 2e9)), MOVED, ()
     ),
     "checkpoint: saves next to nothing": wording.checkpoint_trial(
-        "dots_saveable", wording.Taken(11_799_000, WORK), wording.Taken(11_800_000, WORK)
+        "dots_saveable", wording.PolicyCost(11_799_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
     "checkpoint: saves": wording.checkpoint_trial(
-        "dots_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)
+        "dots_saveable", wording.PolicyCost(5_000_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
     "checkpoint: saves nothing": wording.checkpoint_trial(
-        "dots_saveable", wording.Taken(11_800_000, WORK), wording.Taken(11_800_000, WORK)
+        "dots_saveable", wording.PolicyCost(11_800_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
-    "trial: as written": wording.trial("", wording.Taken(11_800_000, WORK)),
+    "trial: as written": wording.trial("", wording.PolicyCost(11_800_000, WORK)),
     "trial: a policy": wording.trial(
-        "nothing_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)
+        "nothing_saveable", wording.PolicyCost(5_000_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
     "trial: a policy, open FLOPs": wording.trial(
-        "dots", wording.Taken(5_000_000, OPEN), wording.Taken(11_800_000, WORK)
+        "dots", wording.PolicyCost(5_000_000, OPEN), wording.PolicyCost(11_800_000, WORK)
     ),
     "not compiled with a policy": wording.not_compiled("nothing_saveable"),
     "not counted": wording.not_compiled(""),

@@ -60,7 +60,7 @@ def over(count: int) -> list[str]:
     places = [DevicePlace(number, number) for number in range(count)]
     with (
         patch.object(wording.jax, "process_count", lambda: count),
-        patch.object(wording.cluster, "device_places", lambda _: places),
+        patch.object(wording.program_devices, "device_places", lambda _: places),
     ):
         return wording._processes(program)
 

@@ -17,8 +17,8 @@ _MOST = 20_000
 def figure(memory: Memory, space: str | int = 0) -> Any:
     """A `plotly.graph_objects.Figure` of one memory. Raises ImportError, with the pip line, where plotly is missing."""
     try:
-        from jaxstage_ext.analysis.described_figure import DescribedFigure
-        from jaxstage_ext.analysis.described_figure import graph_objects as go
+        from jaxstage_ext.analysis.described_chart import DescribedFigure
+        from jaxstage_ext.analysis.described_chart import graph_objects as go
     except ImportError:
         raise ImportError("memory_figure needs plotly: pip install plotly") from None
     shown, table = memory.space(space), memory.timeline(space)

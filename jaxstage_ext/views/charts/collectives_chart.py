@@ -25,8 +25,8 @@ def figure(collectives: Collectives) -> Any:
     Raises ImportError, with the pip line, where plotly is missing.
     """
     try:
-        from jaxstage_ext.analysis.described_figure import DescribedFigure
-        from jaxstage_ext.analysis.described_figure import graph_objects as go
+        from jaxstage_ext.analysis.described_chart import DescribedFigure
+        from jaxstage_ext.analysis.described_chart import graph_objects as go
     except ImportError:
         raise ImportError("collectives_figure needs plotly: pip install plotly") from None
     made, shown = DescribedFigure(), collectives.rows[:MOST_BARS]

@@ -20,8 +20,8 @@ def figure(dtypes: Dtypes) -> Any:
     Raises ImportError, with the pip line, where plotly is missing.
     """
     try:
-        from jaxstage_ext.analysis.described_figure import DescribedFigure
-        from jaxstage_ext.analysis.described_figure import graph_objects as go
+        from jaxstage_ext.analysis.described_chart import DescribedFigure
+        from jaxstage_ext.analysis.described_chart import graph_objects as go
     except ImportError:
         raise ImportError("dtypes_figure needs plotly: pip install plotly") from None
     made, every = DescribedFigure(), _totals(dtypes)

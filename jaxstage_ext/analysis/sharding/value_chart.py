@@ -26,8 +26,8 @@ def figure(value: ShardedValue, places: Sequence[DevicePlace] = ()) -> Any:
     Raises BadSharding where it is unknown which device holds what.
     """
     try:
-        from jaxstage_ext.analysis.described_figure import DescribedFigure
-        from jaxstage_ext.analysis.described_figure import graph_objects as go
+        from jaxstage_ext.analysis.described_chart import DescribedFigure
+        from jaxstage_ext.analysis.described_chart import graph_objects as go
     except ImportError:
         raise ImportError("a figure needs plotly: pip install plotly") from None
     mesh = mesh_of(value)

@@ -17,7 +17,7 @@ import jax
 from jaxstage_ext.core.jax_private import jaxprs, tracing
 from jaxstage_ext.core.stage import events
 from jaxstage_ext.core.staleness.fingerprints import fingerprint
-from jaxstage_ext.core.staleness.traced_anew import traced_anew
+from jaxstage_ext.core.staleness.function_copy import function_copy
 from jaxstage_ext.ir.sources.source import is_outside, is_user
 from jaxstage_ext.report.frames import SourceFile
 
@@ -73,7 +73,7 @@ def _is_plain_jit(fn: Any) -> bool:
 def _traced(fn: Any, inner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     numbers, names = tracing.static_arguments(fn)
     with events.hear():
-        return jax.jit(traced_anew(inner), static_argnums=numbers, static_argnames=names).trace(*args, **kwargs)
+        return jax.jit(function_copy(inner), static_argnums=numbers, static_argnames=names).trace(*args, **kwargs)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from jaxstage_ext.report.text.bounded_repr import function_name, type_name
 
 
-def traced_anew(fn: Callable[..., Any]) -> Callable[..., Any]:
+def function_copy(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function as an object that JAX has never seen, so that it is traced anew whatever it read at earlier traces.
 
     No frame is added, and the name, the signature and the messages of errors are the function's own. What JAX gives

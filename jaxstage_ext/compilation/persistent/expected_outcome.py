@@ -15,21 +15,20 @@ from jaxstage_ext.core.jax_private import cache_key_parts, persistent_cache
 
 @dataclass(frozen=True, slots=True)
 class ExpectedOutcome:
-    """What the persistent cache has for a program.
-
-    Attributes:
-      folder: that the compile will use; "" where none is in use.   key: of the program; "" where it is not known.
-      is_hit: whether its entry is there; None where that is not known, for `reason`.
-      check: of the entry.   compile_seconds: of its first compile, where that was recorded.
-      missed: how the key differs from the nearest entry; None for a hit and without a folder.
-    """
+    """What the persistent cache has for a program."""
 
     folder: str
+    """That the compile will use; "" where none is in use."""
     key: str
+    """Of the program; "" where it is not known."""
     is_hit: bool | None
+    """Whether its entry is there; None where that is not known, for `reason`."""
     check: EntryCheck | None = None
+    """Of the entry."""
     compile_seconds: float | None = None
+    """Of its first compile, where that was recorded."""
     missed: MissedEntry | None = None
+    """How the key differs from the nearest entry; None for a hit and without a folder."""
     reason: str = ""
 
 

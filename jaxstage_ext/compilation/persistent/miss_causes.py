@@ -37,15 +37,13 @@ class MissCause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class MissGroup:
-    """Misses that have the same cause.
-
-    Attributes:
-      values: the names of the flags, options or parts of the key that differ.   records: their numbers in the log.
-    """
+    """Misses that have the same cause."""
 
     cause: MissCause
     values: tuple[str, ...]
+    """The names of the flags, options or parts of the key that differ."""
     records: tuple[int, ...]
+    """Their numbers in the log."""
 
 
 @dataclass(frozen=True, slots=True)

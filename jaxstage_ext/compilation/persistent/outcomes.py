@@ -27,27 +27,27 @@ REMOTE = "the folder is not on this machine, and its files are not read"
 
 @dataclass
 class Observed:
-    """One compile that asked the cache.
-
-    Attributes:
-      folder: that JAX was to use.   before: identity, size and time of the entry's file; None where there was none.
-      limits: what JAX does not write; None where it was to use no folder.
-      flags: XLA's flags in the key.   record, check: what is known of the entry that was there before.
-      was_hit, was_written: which events came.   saved, read: seconds that they gave.
-    """
+    """One compile that asked the cache."""
 
     request: persistent_cache.CacheRequest
     folder: str
+    """That JAX was to use."""
     before: Version | None
+    """Identity, size and time of the entry's file; None where there was none."""
     limits: persistent_cache.WriteLimits | None
+    """What JAX does not write; None where it was to use no folder."""
     flags: tuple[bytes, ...] = ()
+    """XLA's flags in the key."""
     record: KeyRecord | None = None
     check: EntryCheck | None = None
+    """`record`, `check`: what is known of the entry that was there before."""
     began: float = 0.0
     was_hit: bool = False
     was_written: bool = False
+    """`was_hit`, `was_written`: which events came."""
     saved: float | None = None
     read: float | None = None
+    """`saved`, `read`: seconds that they gave."""
 
 
 def observe() -> Observed | None:

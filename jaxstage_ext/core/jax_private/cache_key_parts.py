@@ -172,7 +172,7 @@ def fed(feed: Any, *args: Any, **kwargs: Any) -> tuple[bytes, ...]:
 
 
 def flag_bytes() -> tuple[bytes, ...]:
-    """The XLA flags in a key that is made now, as JAX reads them: of XLA_FLAGS, LIBTPU_INIT_ARGS, the command line."""
+    """The XLA flags in a key made now, as JAX reads them: XLA_FLAGS, LIBTPU_INIT_ARGS, the command line; sorted."""
     global _last_flags
     prefixes = _key_any.get_flag_prefixes()
     sources = (os.environ.get("XLA_FLAGS"), os.environ.get("LIBTPU_INIT_ARGS"), (*sys.argv,), (*prefixes,))

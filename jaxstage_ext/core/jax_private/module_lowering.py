@@ -28,22 +28,19 @@ _WRITTEN = "jaxstage module"
 
 
 class ModuleValue(NamedTuple):
-    """A parameter or a result of a module, of a tuple each element.
-
-    Attributes:
-      shape: None in place of a size that is not known.
-      dtype: the name of its dtype in JAX; "" where it is not an array of numbers.
-      sharding: as the module writes it; "" where it leaves it to the compiler.
-      type: as MLIR writes it, cut short.
-      is_donated: whether a result may take its memory.
-    """
+    """A parameter or a result of a module, of a tuple each element."""
 
     name: str
     shape: tuple[int | None, ...]
+    """None in place of a size that is not known."""
     dtype: str
+    """The name of its dtype in JAX; "" where it is not an array of numbers."""
     sharding: str = ""
+    """As the module writes it; "" where it leaves it to the compiler."""
     type: str = ""
+    """As MLIR writes it, cut short."""
     is_donated: bool = False
+    """Whether a result may take its memory."""
 
     @property
     def is_array(self) -> bool:
@@ -68,25 +65,23 @@ class ModuleValue(NamedTuple):
 
 @dataclass(frozen=True)
 class WrittenModule:
-    """A module that another process wrote.
-
-    Attributes:
-      bytecode: of the module.   compiled: as XLA takes it; empty where that is the same.
-      propagates: for each of XLA's parameters and results whether XLA is to choose its sharding.
-      partitions, replicas: what it is for.
-      platform: whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none.
-      is_gspmd: whether its shardings are those of before Shardy, whose partitioner then takes it.
-    """
+    """A module that another process wrote."""
 
     bytecode: bytes = field(repr=False)
+    """Of the module."""
     compiled: bytes = field(repr=False)
+    """As XLA takes it; empty where that is the same."""
     arguments: tuple[ModuleValue, ...]
     results: tuple[ModuleValue, ...]
     propagates: tuple[Sequence[bool], Sequence[bool]]
+    """For each of XLA's parameters and results whether XLA is to choose its sharding."""
     partitions: int
     replicas: int
+    """`partitions`, `replicas`: what it is for."""
     is_gspmd: bool
+    """Whether its shardings are those of before Shardy, whose partitioner then takes it."""
     platform: str = ""
+    """Whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none."""
 
     @property
     def devices(self) -> int:

@@ -58,15 +58,12 @@ def _renamed(parts: Sequence[bytes], rename: Callable[[bytes], bytes]) -> list[b
 
 
 class Propagation(NamedTuple):
-    """What a compile as far as the partitioner left.
-
-    Attributes:
-      module: a serialised HloModuleProto; None on one device, where nothing is propagated.
-      warnings: what the partitioner logged.
-    """
+    """What a compile as far as the partitioner left."""
 
     module: bytes | None
+    """A serialised HloModuleProto; None on one device, where nothing is propagated."""
     warnings: list[str]
+    """What the partitioner logged."""
 
 
 def recompile_to_partitioner(staged: Staged, progress: Progress | None = None) -> Propagation:

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import { NONE, classOf } from "../../model/links";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";

@@ -12,7 +12,7 @@ from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
 from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, FitVerdict
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
-from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
+from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, CheckedFigure
 from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.units import scaled
@@ -35,7 +35,7 @@ SUGGESTIONS = {
     Suggestion.GAPS: "Gaps between buffers",
     Suggestion.CONSTANTS: "Captured constants",
 }
-FIGURES = {Figure.RESERVED: "total allocation", Figure.PEAK: "peak"}
+FIGURES = {CheckedFigure.RESERVED: "total allocation", CheckedFigure.PEAK: "peak"}
 FRACTION = "XLA_PYTHON_CLIENT_MEM_FRACTION"
 """The environment variable that sets the share of a GPU's memory that JAX takes."""
 NO_STATS = "XLA gave no figures of its own."

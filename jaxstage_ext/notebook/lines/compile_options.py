@@ -109,6 +109,8 @@ def table(text: str) -> str:
 
     staging.check_jax()
     from jaxstage_ext.core.options.xla_flags import installed
+    from jaxstage_ext.report.text import still_table
+    from jaxstage_ext.report.text.still_table import Head, StillTable
 
     flags = installed()
     if flags.problem:
@@ -116,10 +118,8 @@ def table(text: str) -> str:
     matching = flags.matching(text)
     if not matching:
         raise UsageError(f"none of XLA's {len(flags.by_name)} flags has {text!r} in its name")
-    rows = [("flag", "type", "default")]
-    rows += [(f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in matching]
-    wide = [max(len(row[i]) for row in rows) for i in range(2)]
-    lines = [f"{name:{wide[0]}}  {kind:{wide[1]}}  {default}".rstrip() for name, kind, default in rows]
+    rows = tuple((f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in matching)
+    lines = still_table.lines(StillTable((Head("flag"), Head("type"), Head("default")), rows))
     if len(matching) == 1 and matching[0].values:
         lines += textwrap.wrap(f"values: {', '.join(matching[0].values)}", 100, subsequent_indent="  ")
     return "\n".join(lines)

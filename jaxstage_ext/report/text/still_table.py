@@ -126,10 +126,10 @@ class StillTable:
             )
 
 
-def lines(table: StillTable) -> list[str]:
-    """The titles, then each row, and how many are left out; a long cell stands in several lines."""
+def lines(table: StillTable, longest: int = 0) -> list[str]:
+    """The titles, then each row, and how many are left out; a cell longer than `longest` stands in several lines."""
     texts = [*([table.titles] if table.heads else []), *(tuple(map(_text, row)) for row in table.rows)]
-    wrapped = [[_wrapped(text) for text in row] for row in texts]
+    wrapped = [[_wrapped(text, longest or width(text)) for text in row] for row in texts]
     widths = [max(1, *(width(line) for cell in column for line in cell)) for column in zip(*wrapped, strict=True)]
     figures = [head.is_figure for head in table.heads] or [False] * len(widths)
 
@@ -152,7 +152,7 @@ def _room(text: str, size: int) -> str:
     return " " * (size - width(text))
 
 
-def _wrapped(text: str) -> list[str]:
-    if width(text) <= LONGEST_LINE:
+def _wrapped(text: str, longest: int) -> list[str]:
+    if width(text) <= longest:
         return [text]
-    return textwrap.wrap(text, LONGEST_LINE, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, longest, break_long_words=False, break_on_hyphens=False)

@@ -28,13 +28,11 @@ def html_of(parts: Iterable[Part], most: int = MOST_ROWS) -> str:
 def text(table: Any) -> str:
     """The first rows of a Table, and its notes."""
     shown = table.take(range(min(len(table), MOST_ROWS)))
-    texts = [
-        [one_line(cell_of(name, value, column.unit)) for value in column.values]
-        for name, column in shown.columns.items()
-    ]
+    texts = [[one_line(_text(shown, row, name)) for row in range(len(shown))] for name in shown.columns]
     heads = tuple(Head(name, any(map(is_number, column.values))) for name, column in shown.columns.items())
     rows = tuple(zip(*texts, strict=True))
-    lines = still_table.lines(StillTable(heads, rows, left_out=len(table) - len(shown))) if rows else []
+    still = StillTable(heads, rows, left_out=len(table) - len(shown))
+    lines = still_table.lines(still, still_table.LONGEST_LINE) if rows else []
     return "\n".join([*lines, *table.notes]) or f"no {table.name}"
 
 
@@ -55,13 +53,17 @@ def _table(table: Any, most: int) -> str:
 
 
 def _cell(table: Any, row: int, name: str) -> Cell:
-    column = table.columns[name]
-    text = _short(cell_of(name, column.values[row], column.unit))
+    text = _short(_text(table, row, name))
     if text != "unknown":
         return text
     why = _short(table.reasons.get((row, name), ""))
     return Span(f"{text} ({why})" if why and len(why) <= _SHORT_REASON else text, Colour.DIM,
                 hint=why if len(why) > _SHORT_REASON else "")  # fmt: skip
+
+
+def _text(table: Any, row: int, name: str) -> str:
+    column = table.columns[name]
+    return table.texts.get((row, name)) or cell_of(name, column.values[row], column.unit)
 
 
 def _short(text: str, most: int = _LONGEST) -> str:

@@ -129,9 +129,9 @@ def _name(source: opening.Source) -> str:
 
 
 def _unpacked(source: opening.Source, title: str) -> bytes:
-    from jaxstage_ext.program.kinds import module_bytes
+    from jaxstage_ext.program.kinds import module_program
 
-    return module_bytes.read(source if isinstance(source, bytes) else Path(source).expanduser(), title)
+    return module_program.read(source if isinstance(source, bytes) else Path(source).expanduser(), title)
 
 
 def _head(source: opening.Source) -> bytes:

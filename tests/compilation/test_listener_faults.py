@@ -42,7 +42,6 @@ MODULES = (
     kept_artefacts,
     stage_events,
     compile_record,
-    stage_events,
     running_stages,
     stage_events,
     stage_results,
@@ -67,6 +66,7 @@ OF_READERS = (
     "names",
 )
 RARE = (
+    "_effectful",
     "_transform",
     "_transform_options",
     "forget_running",

@@ -45,7 +45,7 @@ def compiled(staged: Staged) -> Any:
 
 
 def passes(staged: Staged) -> Any:
-    found = pass_pipeline.recompile(staged)
+    found = pass_pipeline.recompile_passes(staged)
     return [(step.name, step.version, step.seconds, step.after) for step in found], list(found.versions), found.complete
 
 

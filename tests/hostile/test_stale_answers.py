@@ -200,7 +200,7 @@ def shown(staged: Staged, method: str) -> str:
     if method == "bundles":
         made = preparation.prepared(staged)
         return next(iter(machine_code.final_bundles(made, staged.limits, None)))
-    return re.search(r"m_(\w+)", pass_pipeline.recompile(staged).versions[0])[1]  # type: ignore[index]
+    return re.search(r"m_(\w+)", pass_pipeline.recompile_passes(staged).versions[0])[1]  # type: ignore[index]
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def long() -> Inspection:
 
 
 def test_its_passes_are_those_of_a_short_name(long: Inspection) -> None:
-    found, short = (pass_pipeline.recompile(one.program.staged) for one in (long, compiled("step")))
+    found, short = (pass_pipeline.recompile_passes(one.program.staged) for one in (long, compiled("step")))
     assert steps(found) == steps(short)
     texts = list(found.versions)
     assert {text.split(",")[0] for text in texts} == {f"HloModule jit_{LONG}"}

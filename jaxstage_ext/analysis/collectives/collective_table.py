@@ -24,19 +24,16 @@ _SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "o
 
 @dataclass(frozen=True, eq=False)
 class Collectives:
-    """The collectives of a module, the costliest first.
-
-    Attributes:
-      warnings: what the partitioner warned of, with source lines where known.
-      devices: how many the program runs on.
-    """
+    """The collectives of a module, the costliest first."""
 
     ops: Module = field(repr=False)
     places: Places = field(repr=False)
     rows: tuple[CollectiveRow, ...]
     warnings: tuple[Rematerialised, ...] = ()
+    """What the partitioner warned of, with source lines where known."""
     notes: tuple[str, ...] = ()
     devices: int = 1
+    """How many the program runs on."""
 
     def __len__(self) -> int:
         return len(self.rows)

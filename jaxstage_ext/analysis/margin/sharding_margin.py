@@ -26,20 +26,18 @@ _INFERRED = "Inferred from the name and shape of the instruction."
 
 @dataclass(frozen=True)
 class MarginInputs:
-    """The shardings of a program and the documents that they are shown in.
-
-    Attributes:
-      values: its arguments and results.      propagated: the module that the partitioner gets, None unknown.
-      optimised: the optimised module and the places of its instructions, None without one.
-      definition: file and line where the function begins.
-    """
+    """The shardings of a program and the documents that they are shown in."""
 
     frames: Frames
     documents: Mapping[str, Document]
     values: Sequence[ShardedValue]
+    """Its arguments and results."""
     propagated: Propagated | None = None
+    """The module that the partitioner gets, None unknown."""
     optimised: tuple[Module, Places] | None = None
+    """The optimised module and the places of its instructions, None without one."""
     definition: tuple[str, int] | None = None
+    """File and line where the function begins."""
     notes: tuple[str, ...] = ()
     chains: Chains = field(init=False)
 

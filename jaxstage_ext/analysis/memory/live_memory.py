@@ -47,29 +47,29 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A module's memory on one device.
-
-    Attributes:
-      spaces: the device's own memory first.      stats: XLA's figures of its executable; empty where it gives none.
-      error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
-      kept: gives the residuals under a policy.             trial: compiles the program under a policy.
-      donate: compiles the program with arguments donated.
-      allocated: what the executable takes of the device's own memory, where XLA says so.
-    """
+    """A module's memory on one device."""
 
     scheduled: ScheduledBuffers = field(repr=False)
     places: Places = field(repr=False)
     platform: str
     device: DeviceMemory
     spaces: tuple[Space, ...]
+    """The device's own memory first."""
     stats: Mapping[str, int]
+    """XLA's figures of its executable; empty where it gives none."""
     entry: EntryComputation | None = field(repr=False)
+    """Names of arguments and results, where known."""
     error: str | None = None
+    """What XLA raised, where the compile failed."""
     notes: tuple[str, ...] = ()
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
+    """Gives the residuals under a policy."""
     allocated: int | None = None
+    """What the executable takes of the device's own memory, where XLA says so."""
     trial: Callable[[Any, Memory, Progress | None], PolicyTrial] | None = field(default=None, repr=False)
+    """Compiles the program under a policy."""
     donate: Callable[[tuple[str, ...], Memory, Progress | None], DonationTrial] | None = field(default=None, repr=False)
+    """Compiles the program with arguments donated."""
     _trials: dict[Any, PolicyTrial] = field(default_factory=dict, repr=False)
     _donations: dict[tuple[str, ...], DonationTrial] = field(default_factory=dict, repr=False)
 

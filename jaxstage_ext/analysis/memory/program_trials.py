@@ -17,19 +17,18 @@ from jaxstage_ext.report.table import Column, Table
 
 @dataclass(frozen=True)
 class PolicyTrial:
-    """The program compiled with `jax.checkpoint` and a policy around everything that is differentiated.
-
-    Attributes:
-      policy: its name, "" for the program as written.    peak: live bytes at the peak of the device's own memory.
-      work: FLOPs of one run on one device.    memory: the compiled program's memory in full.
-      written: the program as written; None of itself.
-    """
+    """The program compiled with `jax.checkpoint` and a policy around everything that is differentiated."""
 
     policy: str
+    """Its name, "" for the program as written."""
     peak: int
+    """Live bytes at the peak of the device's own memory."""
     work: WorkRange
+    """FLOPs of one run on one device."""
     memory: Any = field(repr=False, default=None)
+    """The compiled program's memory in full."""
     written: PolicyTrial | None = field(repr=False, default=None)
+    """The program as written; None of itself."""
 
     @property
     def flops(self) -> float:
@@ -88,20 +87,20 @@ def best(trials: Sequence[PolicyTrial]) -> str:
 
 @dataclass(frozen=True)
 class DonationTrial:
-    """The program compiled with arguments donated that it does not donate.
-
-    Attributes:
-      names: these arguments; empty for the program as written.    unused: of them, those whose memory no result takes.
-      needed: bytes allocated in the device's own memory.    moved: bytes read and written in one run.
-      memory: the compiled program's memory in full.    written: the program as written; None of itself.
-    """
+    """The program compiled with arguments donated that it does not donate."""
 
     names: tuple[str, ...]
+    """These arguments; empty for the program as written."""
     needed: int
+    """Bytes allocated in the device's own memory."""
     moved: WorkRange
+    """Bytes read and written in one run."""
     unused: tuple[str, ...] = ()
+    """Of them, those whose memory no result takes."""
     memory: Any = field(repr=False, default=None)
+    """The compiled program's memory in full."""
     written: DonationTrial | None = field(repr=False, default=None)
+    """The program as written; None of itself."""
 
     @property
     def saved(self) -> int:

@@ -102,17 +102,16 @@ _LITERALS = {ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.ListComp: "
 
 @dataclass(frozen=True, slots=True)
 class WrittenArgument:
-    """An argument as it is written.
-
-    Attributes:
-      text: the expression.   parameter: the function's name for it; "" where it is not known.
-      value: that of a name that the frame knows, else None.   kind: the name of its type; "" where it is not known.
-    """
+    """An argument as it is written."""
 
     text: str
+    """The expression."""
     parameter: str = ""
+    """The function's name for it; "" where it is not known."""
     value: Any = None
+    """That of a name that the frame knows, else None."""
     kind: str = ""
+    """The name of its type; "" where it is not known."""
 
     @property
     def is_unhashable(self) -> bool:

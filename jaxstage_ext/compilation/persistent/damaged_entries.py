@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from jaxstage_ext.compilation.persistent import cache_warnings
+from jaxstage_ext.compilation.persistent import flag_watch
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy
@@ -36,7 +36,7 @@ def handle(path: str, version: Version, check: EntryCheck) -> bool:
         return _set_aside_now(path, check)
     if (path, version) not in _reports.made:
         _reports.made.add((path, version))
-        cache_warnings.warn(public_folders(warning(path, check)))
+        flag_watch.warn(public_folders(warning(path, check)))
     return False
 
 
@@ -44,11 +44,9 @@ def _set_aside_now(path: str, check: EntryCheck) -> bool:
     try:
         new = set_aside(path)
     except OSError as error:
-        cache_warnings.warn(
-            f"{public_folders(warning(path, check))} It could not be set aside: {error.strerror or error}."
-        )
+        flag_watch.warn(f"{public_folders(warning(path, check))} It could not be set aside: {error.strerror or error}.")
         return False
-    cache_warnings.warn(
+    flag_watch.warn(
         f"JAX's persistent cache: the entry {os.path.basename(path)} {_found(check)}; it was set aside as "
         f"{public_folders(new)}, and JAX compiles its program anew."
     )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jaxstage_ext.compilation.persistent import entry_recording, missed_entry
+from jaxstage_ext.compilation.persistent import missed_entry, record_store
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, PersistentFacts
@@ -37,15 +37,13 @@ class MissCause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class MissGroup:
-    """Misses that have the same cause.
-
-    Attributes:
-      values: the names of the flags, options or parts of the key that differ.   records: their numbers in the log.
-    """
+    """Misses that have the same cause."""
 
     cause: MissCause
     values: tuple[str, ...]
+    """The names of the flags, options or parts of the key that differ."""
     records: tuple[int, ...]
+    """Their numbers in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
     record = LOG.record(number)
     if record is None or record.persistent is None:
         return MissCause.UNKNOWN, ()
-    own = entry_recording.record_of(record.persistent.folder, record.persistent.key)
+    own = record_store.record_of(record.persistent.folder, record.persistent.key)
     if own is not None and own.written < record.began:
         return _removed_or_unreadable(record.persistent), ()
     missed = missed_entry.explain(record)

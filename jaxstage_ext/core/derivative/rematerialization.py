@@ -35,19 +35,18 @@ _OF_ANOTHER = (
 
 @dataclass(frozen=True)
 class PassesOfDerivative:
-    """The equations of a jaxpr around a derivative, and what the backward pass reads.
-
-    Attributes:
-      forward: those of the function that is differentiated that the backward pass needs.    backward: its derivative.
-      others: all other equations.
-      wanted: values of the forward pass that the backward pass reads.    given: other values that it reads.
-    """
+    """The equations of a jaxpr around a derivative, and what the backward pass reads."""
 
     forward: list[Any]
+    """Those of the function that is differentiated that the backward pass needs."""
     backward: list[Any]
+    """Its derivative."""
     others: list[Any]
+    """All other equations."""
     wanted: list[Any]
+    """Values of the forward pass that the backward pass reads."""
     given: list[Any]
+    """Other values that it reads."""
 
 
 def staged_with(staged: Staged, policy: str | Callable[..., Any]) -> Staged:

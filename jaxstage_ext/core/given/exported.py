@@ -13,7 +13,7 @@ from jax import export
 from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.given.module_files import UnreadableModule
-from jaxstage_ext.core.jax_private import exported_shardings
+from jaxstage_ext.core.jax_private import given_objects
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
 from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.targets import cross_compile
@@ -33,9 +33,7 @@ def given(
     if not isinstance(value, export.Exported):
         return None
     if not args and not kwargs:
-        shardings = (
-            exported_shardings.argument_shardings(value) if value.nr_devices > 1 else [None] * len(value.in_avals)
-        )
+        shardings = given_objects.argument_shardings(value) if value.nr_devices > 1 else [None] * len(value.in_avals)
         shapes = [
             symbolic.sized(aval, sizes, sharding) for aval, sharding in zip(value.in_avals, shardings, strict=True)
         ]
@@ -88,7 +86,7 @@ def _platform(value: Any, target: Target) -> str:
 @contextlib.contextmanager
 def _devices(value: Any) -> Iterator[None]:
     """Has as many devices as it was exported for, also where none of its arguments says how they are sharded."""
-    if value.nr_devices == 1 or any(exported_shardings.argument_shardings(value)):
+    if value.nr_devices == 1 or any(given_objects.argument_shardings(value)):
         yield
         return
     with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((value.nr_devices,), ("devices",))):

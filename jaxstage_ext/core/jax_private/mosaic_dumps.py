@@ -36,25 +36,23 @@ _wait: Callable[[], Any] = jax.effects_barrier
 
 @dataclass(frozen=True, eq=False)
 class MosaicDump:
-    """A profile buffer as it reached the host.
-
-    Attributes:
-      words: a copy of the buffer.
-      spec: JAX's `ProfilerSpec`.    grid, block: sizes of the launch.
-      kernel: the name of the kernel; "" for one of Mosaic GPU itself, which JAX does not name.
-      file: what JAX wrote of it.
-      time: Unix time in nanoseconds at which it reached the host.
-      error: what JAX's own dump raised; "" if it did not.
-    """
+    """A profile buffer as it reached the host."""
 
     words: npt.NDArray[np.uint32] = field(repr=False)
+    """A copy of the buffer."""
     spec: Any
+    """JAX's `ProfilerSpec`."""
     grid: tuple[int, ...]
     block: tuple[int, ...]
+    """`grid`, `block`: sizes of the launch."""
     kernel: str
+    """The name of the kernel; "" for one of Mosaic GPU itself, which JAX does not name."""
     file: str
+    """What JAX wrote of it."""
     time: int
+    """Unix time in nanoseconds at which it reached the host."""
     error: str = ""
+    """What JAX's own dump raised; "" if it did not."""
 
 
 @contextlib.contextmanager

@@ -59,21 +59,19 @@ _BY_VARIABLE = (OptionOrigin.XLA_FLAGS, "XLA_FLAGS")
 
 @dataclass(frozen=True)
 class ReceivedOption:
-    """A compile option that differs from XLA's default.
-
-    Attributes:
-      name: XLA's, or that of a field of CompileOptions.   value: as text.
-      default: XLA's as text; None where unknown, since XLA_FLAGS set another in this process, or jaxlib has none.
-      setter: what set it: an entry of `jax.config`, a variable, a parameter; JAX, which gives it to every program.
-      note: what is to be known of it: that it does nothing here, or hides another.
-    """
+    """A compile option that differs from XLA's default."""
 
     name: str
+    """XLA's, or that of a field of CompileOptions."""
     value: str
+    """As text."""
     default: str | None
+    """XLA's as text; None where unknown, since XLA_FLAGS set another in this process, or jaxlib has none."""
     origin: OptionOrigin
     setter: str
+    """What set it: an entry of `jax.config`, a variable, a parameter; JAX, which gives it to every program."""
     note: str = ""
+    """What is to be known of it: that it does nothing here, or hides another."""
 
 
 def received(staged: Staged, platform: str, by: OptionOrigin = OptionOrigin.CALL) -> list[ReceivedOption]:

@@ -10,8 +10,9 @@ from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.core.targets.devices import KINDS
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
-from jaxstage_ext.core.targets.target import TargetError
+from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -30,16 +31,24 @@ def prepared(staged: Staged) -> Prepared:
                 "the program was not lowered by JAX, so there is nothing to recompile",
             )
         )
-    try:
-        target = cross_compile.isolated(staged.target)
-    except TargetError:
-        raise Unavailable(
-            f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function "
-            "with the same device as a target, such as -t h100"
-        ) from None
+    if held := held_device(staged.target):
+        raise Unavailable(held)
+    target = cross_compile.isolated(staged.target)
     _check_configured(staged)
     environment = staged.environment
     return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)
+
+
+def held_device(target: Target) -> str:
+    """Why the worker cannot compile for the devices of this kernel, and what to do; "" where it can."""
+    if not target.is_local or jax.default_backend() == "cpu":
+        return ""
+    kind = jax.local_devices()[0].device_kind
+    same = f": -t {KINDS[kind]}" if kind in KINDS and jax.default_backend() == "gpu" else ", such as -t h100"
+    return (
+        f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function with "
+        f"the same device as a target{same}"
+    )
 
 
 def _check_configured(staged: Staged) -> None:

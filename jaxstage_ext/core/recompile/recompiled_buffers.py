@@ -19,18 +19,16 @@ from jaxstage_ext.store import cache
 
 @dataclass(frozen=True)
 class Assigned:
-    """How a compile assigned its buffers.
-
-    Attributes:
-      proto: a serialised HloProto.   platform: "cpu", "tpu" or "cuda".
-      stats: XLA's memory statistics of the executable; empty where there is none.
-      error: XLA's, of a compile that failed after buffers were assigned, because they did not fit.
-    """
+    """How a compile assigned its buffers."""
 
     platform: str
+    """"cpu", "tpu" or "cuda"."""
     proto: bytes = field(repr=False)
+    """A serialised HloProto."""
     stats: Mapping[str, int]
+    """XLA's memory statistics of the executable; empty where there is none."""
     error: str | None = None
+    """XLA's, of a compile that failed after buffers were assigned, because they did not fit."""
 
 
 def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assigned:

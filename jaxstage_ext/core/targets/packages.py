@@ -24,17 +24,14 @@ _PLUGINS = ("xla_cuda13", "xla_cuda12")
 
 @dataclass(frozen=True)
 class InstalledCompiler:
-    """A PJRT plugin's library.
-
-    Attributes:
-      lacks: why it cannot compile, in one line that follows the target's name; None where it can.
-      note: a problem that does not keep it from compiling.
-    """
+    """A PJRT plugin's library."""
 
     library: str = ""
     version: str = ""
     lacks: str | None = None
+    """Why it cannot compile, in one line that follows the target's name; None where it can."""
     note: str | None = None
+    """A problem that does not keep it from compiling."""
 
 
 def compiler_for(target: Target) -> InstalledCompiler:

@@ -26,27 +26,25 @@ _KERNEL = re.compile(rb"ipykernel_\d+")
 
 @dataclass(frozen=True)
 class Prepared:
-    """What to compile, for which target.
-
-    Attributes:
-      request: what a worker's `Compiler` takes as a program, but for the target: "module" is StableHLO bytecode,
-        "options" a serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are.
-        "autotune", optional, is a file of autotune results.
-      devices: how many of the target's it runs on.   notes: what is to be known about how it is compiled.
-      environment: what it is compiled in, whatever this process's environment has become since.
-      overrides: the compile options that were set by name.
-      results: the autotune results that it is compiled with.
-      is_of_file: whether it is a module out of a file.
-    """
+    """What to compile, for which target."""
 
     target: Target
     request: Mapping[str, Any] = field(repr=False)
+    """What a worker's `Compiler` takes as a program, but for the target: "module" is StableHLO bytecode, "options" a
+    serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are. "autotune", optional,
+    is a file of autotune results."""
     devices: int
+    """How many of the target's it runs on."""
     environment: CompileEnvironment = field(repr=False)
+    """What it is compiled in, whatever this process's environment has become since."""
     notes: tuple[str, ...] = ()
+    """What is to be known about how it is compiled."""
     overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The compile options that were set by name."""
     results: autotune.Results | None = None
+    """The autotune results that it is compiled with."""
     is_of_file: bool = False
+    """Whether it is a module out of a file."""
 
     def key(self, *what: str) -> str | None:
         """The name, in the inspection cache, of what the worker makes of the program; `what` says of which part.

@@ -34,21 +34,20 @@ _CODE = {
 
 @dataclass(frozen=True)
 class DumpedModule:
-    """A module in a dump.
-
-    Attributes:
-      folder: of the dump.   key: with which its files begin, "module_0002.jit_step", or "1795.module_0002.jit_step".
-      number: XLA's, which counts the modules of a process.   name: "jit_step".
-      files: the rest of each file's name, and its bytes.
-      untimed_key: with which those of its files begin that XLA names without the time; "" where there are none.
-    """
+    """A module in a dump."""
 
     folder: Path
+    """Of the dump."""
     key: str
+    """With which its files begin, "module_0002.jit_step", or "1795.module_0002.jit_step"."""
     number: int
+    """XLA's, which counts the modules of a process."""
     name: str
+    """"jit_step"."""
     files: tuple[tuple[str, int], ...] = field(repr=False)
+    """The rest of each file's name, and its bytes."""
     untimed_key: str = ""
+    """With which those of its files begin that XLA names without the time; "" where there are none."""
 
     @property
     def keys(self) -> list[str]:

@@ -28,22 +28,19 @@ class HostCause(enum.Enum):
 
 @dataclass(frozen=True)
 class HostDoing:
-    """What the host did for most of some idle time.
-
-    Attributes:
-      name: of the event.
-      line: the line of Python, also where it compiles in it; None where the profile has none.
-      share: of the idle time, 0 to 1.
-      is_input: whether an iterator was asked for its next value for most of it.
-      is_asker: whether the line is what asks it, and not one that it runs.
-    """
+    """What the host did for most of some idle time."""
 
     cause: HostCause
     name: str = ""
+    """Of the event."""
     line: HostLine | None = None
+    """The line of Python, also where it compiles in it; None where the profile has none."""
     share: float = 0.0
+    """Of the idle time, 0 to 1."""
     is_input: bool = False
+    """Whether an iterator was asked for its next value for most of it."""
     is_asker: bool = False
+    """Whether the line is what asks it, and not one that it runs."""
 
 
 Numbers = npt.NDArray[np.int64]

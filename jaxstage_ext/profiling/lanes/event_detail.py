@@ -18,41 +18,29 @@ MOST_FIELDS, LONGEST_NAME, LONGEST_VALUE = 60, 100, 1000
 
 @dataclass(frozen=True)
 class DetailField:
-    """One of the profile's own fields, cut to what a page can show.
-
-    Attributes:
-      doubtful: the parts of `value` that cannot be true.
-    """
+    """One of the profile's own fields, cut to what a page can show."""
 
     name: str
     value: str
     doubtful: tuple[str, ...] = ()
+    """The parts of `value` that cannot be true."""
 
 
 @dataclass(frozen=True)
 class Partner:
-    """The other end of a launch: the work of a launch, or the launch of the work.
-
-    Attributes:
-      event: its index.    others: how many more events have the same correlation.
-      latency: picoseconds from the start of the launch to the start of the work; None where their clocks differ.
-    """
+    """The other end of a launch: the work of a launch, or the launch of the work."""
 
     event: int
+    """Its index."""
     others: int
+    """How many more events have the same correlation."""
     latency: int | None
+    """Picoseconds from the start of the launch to the start of the work; None where their clocks differ."""
 
 
 @dataclass(frozen=True)
 class EventDetail:
-    """One event.
-
-    Attributes:
-      self_time: its duration without that of the events nested in it, in picoseconds.
-      op, module, category, scope: of the HLO instruction that it runs; "" where unknown.
-      span: its source line; None where unknown.    row: in the HLO document; NONE where it is not in it.
-      parent, before, after: neighbours in its lane, by index; NONE for none.
-    """
+    """One event."""
 
     event: int
     name: str
@@ -60,6 +48,7 @@ class EventDetail:
     start: int
     duration: int
     self_time: int
+    """Its duration without that of the events nested in it, in picoseconds."""
     lane: EventLane
     device: int
     run: int
@@ -67,12 +56,16 @@ class EventDetail:
     module: str
     category: str
     scope: str
+    """`op`, `module`, `category`, `scope`: of the HLO instruction that it runs; "" where unknown."""
     span: SourceSpan | None
+    """Its source line; None where unknown."""
     row: int
+    """In the HLO document; NONE where it is not in it."""
     partner: Partner | None
     parent: int
     before: int
     after: int
+    """`parent`, `before`, `after`: neighbours in its lane, by index; NONE for none."""
     fields: tuple[DetailField, ...]
     fields_left_out: int
 

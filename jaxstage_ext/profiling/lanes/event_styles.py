@@ -14,18 +14,17 @@ from jaxstage_ext.report.recording import NONE, EventKind, Index, Recording
 
 @dataclass(frozen=True, eq=False)
 class EventStyles:
-    """One entry a style; `of_event` has the style of each event.
-
-    Attributes:
-      name: index into `Recording.names`.    op: index into `Recording.ops`, or NONE.    kind: an `EventKind`.
-      seconds: the sum of the durations of its events.
-    """
+    """One entry a style; `of_event` has the style of each event."""
 
     of_event: Index
     name: Index
+    """Index into `Recording.names`."""
     op: Index
+    """Index into `Recording.ops`, or NONE."""
     kind: npt.NDArray[np.uint8]
+    """An `EventKind`."""
     seconds: npt.NDArray[np.float64]
+    """The sum of the durations of its events."""
 
     def __len__(self) -> int:
         return len(self.name)

@@ -18,24 +18,21 @@ DEEPEST = 64
 
 @dataclass(frozen=True, eq=False)
 class LaneRows:
-    """The events of a recording by row. The rows of a lane follow each other, the outermost first.
-
-    Attributes:
-      first: of each lane its first row, and at the end the number of rows.
-      offset: of each row where its events begin in `event`, and at the end the number of events that are drawn.
-      event: indices of the events, by row, then start.
-      start, end: of these, in picoseconds. Both rise within a row.
-      depth: nesting depth of each event of the recording, 0 for the outermost.
-      deeper: of each lane the events below `DEEPEST`, which no row has.
-    """
+    """The events of a recording by row. The rows of a lane follow each other, the outermost first."""
 
     first: npt.NDArray[np.int64]
+    """Of each lane its first row, and at the end the number of rows."""
     offset: npt.NDArray[np.int64]
+    """Of each row where its events begin in `event`, and at the end the number of events that are drawn."""
     event: Index
+    """Indices of the events, by row, then start."""
     start: Picoseconds
     end: Picoseconds
+    """`start`, `end`: of these, in picoseconds. Both rise within a row."""
     depth: Index
+    """Nesting depth of each event of the recording, 0 for the outermost."""
     deeper: npt.NDArray[np.int64]
+    """Of each lane the events below `DEEPEST`, which no row has."""
 
     def rows_of(self, lane: int) -> range:
         """The rows of a lane."""

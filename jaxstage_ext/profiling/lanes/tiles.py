@@ -20,26 +20,23 @@ _MOST_SUMS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """What is drawn, as columns, by row: each event at least a bin long, and the shorter ones of a bin together.
-
-    Attributes:
-      row: of the lane, 0 for its outermost events.
-      left, right: from the tile's start, in bins; cut where they are outside the tile.
-      event: index of the event; of a merged segment the longest one in it.
-      look: the event's look, an index into `EventStyles`; of a merged segment that which takes the most time in it.
-      busy: the busy part of the segment, 0 to 255; 255 for an event.
-      count: how many events it stands for.
-      seconds: of an event its duration, of a merged segment the sum of the durations.
-    """
+    """What is drawn, as columns, by row: each event at least a bin long, and the shorter ones of a bin together."""
 
     row: npt.NDArray[np.uint8]
+    """Of the lane, 0 for its outermost events."""
     left: npt.NDArray[np.float32]
     right: npt.NDArray[np.float32]
+    """`left`, `right`: from the tile's start, in bins; cut where they are outside the tile."""
     event: npt.NDArray[np.int32]
+    """Index of the event; of a merged segment the longest one in it."""
     look: npt.NDArray[np.int32]
+    """The event's look, an index into `EventStyles`; of a merged segment that which takes the most time in it."""
     busy: npt.NDArray[np.uint8]
+    """The busy part of the segment, 0 to 255; 255 for an event."""
     count: npt.NDArray[np.int32]
+    """How many events it stands for."""
     seconds: npt.NDArray[np.float32]
+    """Of an event its duration, of a merged segment the sum of the durations."""
 
     def __len__(self) -> int:
         return len(self.row)

@@ -188,18 +188,16 @@ class _JoinedDetails:
 
 @dataclass(frozen=True, eq=False)
 class MosaicCapture:
-    """One run of a kernel that recorded a profile.
-
-    Attributes:
-      words: the buffer.    spec: what it was recorded with.
-      time: Unix time in nanoseconds at which it reached the host, which is after the kernel ended.
-      error: what JAX's own dump of it raised; "" if it did not.
-    """
+    """One run of a kernel that recorded a profile."""
 
     words: npt.NDArray[np.uint32] = field(repr=False)
+    """The buffer."""
     spec: MosaicSpec
+    """What it was recorded with."""
     time: int
+    """Unix time in nanoseconds at which it reached the host, which is after the kernel ended."""
     error: str = ""
+    """What JAX's own dump of it raised; "" if it did not."""
 
 
 def captures_of(dumps: Sequence[MosaicDump]) -> list[MosaicCapture]:

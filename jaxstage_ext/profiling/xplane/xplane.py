@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,6 @@ from jaxstage_ext.profiling.xplane.xplane_events import PlaneEvents, events_of
 from jaxstage_ext.profiling.xplane.xplane_lanes import lanes_of
 from jaxstage_ext.profiling.xplane.xplane_losses import losses, reported
 from jaxstage_ext.profiling.xplane.xplane_modules import named_ops
-from jaxstage_ext.profiling.xplane.xplane_order import in_order, used_lanes
 from jaxstage_ext.profiling.xplane.xplane_stats import (
     ABSENT,
     CORRELATION,
@@ -29,11 +29,22 @@ from jaxstage_ext.profiling.xplane.xplane_stats import (
     RUN,
     Strings,
 )
-from jaxstage_ext.profiling.xplane.xplane_times import clock_of
+from jaxstage_ext.profiling.xplane.xplane_times import EventTimes, clock_of
 from jaxstage_ext.profiling.xplane.xplane_tpu import completed
 from jaxstage_ext.profiling.xplane.xplane_wire import EventName, Plane, Wire, planes
 from jaxstage_ext.report.numbering import Numbering
-from jaxstage_ext.report.recording import DEVICE_WORK, NONE, EventKind, Events, Index, Loss, Lost, Recording
+from jaxstage_ext.report.recording import (
+    DEVICE_WORK,
+    NONE,
+    EventKind,
+    EventLane,
+    Events,
+    Index,
+    LaneKind,
+    Loss,
+    Lost,
+    Recording,
+)
 
 _NOT_A_PROFILE = "{title} is not an xplane profile: {why}. Open the .xplane.pb that the profiler wrote."
 
@@ -181,3 +192,46 @@ def numbered_runs(run: Longs, start: Longs) -> Index:
     number[np.argsort(first, kind="stable")] = np.arange(len(distinct), dtype=np.int32)
     result[known] = number[which]
     return result
+
+
+_KINDS = {kind: position for position, kind in enumerate(LaneKind)}
+
+
+def used_lanes(
+    lanes: Sequence[Sequence[EventLane]], lane: Sequence[Longs], absurd: npt.NDArray[np.bool_]
+) -> tuple[tuple[EventLane, ...], Longs]:
+    """(the lanes that have events, devices first; the lane of each event), from those of each plane."""
+    every = [one for part in lanes for one in part]
+    first = np.cumsum([0, *map(len, lanes)])
+    index = np.concatenate([of + at for of, at in zip(lane, first, strict=False)])
+    counts = np.bincount(index[~absurd], minlength=len(every))
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda n: _rank(every[n]))
+    number = np.full(len(every), -1, np.int64)
+    number[order] = np.arange(len(order))
+    return tuple(every[n] for n in order), number[index]
+
+
+def _rank(lane: EventLane) -> tuple[object, ...]:
+    on_host = lane.kind in (LaneKind.HOST, LaneKind.PYTHON) or lane.group == "host"
+    return (on_host, natural(lane.group), lane.hidden, _KINDS[lane.kind], natural(lane.name))
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """A key that sorts "GPU 10" after "GPU 9"."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]{1,18})", text)]
+
+
+def in_order(lane: Longs, lanes: int, times: EventTimes) -> Longs:
+    """The rows of the events that are shown, sorted by lane, then start, then longest first."""
+    rows: Longs = np.flatnonzero(~times.absurd)
+    key = lane[rows].astype(np.uint16) if lanes < 1 << 16 else lane[rows]
+    rows = rows[np.argsort(key, kind="stable")]
+    if not _sorted(lane[rows], times.start[rows], times.duration[rows]):
+        rows = rows[np.lexsort((-times.duration[rows], times.start[rows], lane[rows]))]
+    return rows
+
+
+def _sorted(lane: Longs, start: Longs, duration: Longs) -> bool:
+    later, same = np.diff(start), np.diff(lane) == 0
+    wrong = same & ((later < 0) | ((later == 0) & (np.diff(duration) > 0)))
+    return not wrong.any()

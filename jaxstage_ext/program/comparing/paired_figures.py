@@ -30,17 +30,14 @@ _NOT_SET = Figure("not set")
 
 @dataclass(frozen=True)
 class PairedFigure:
-    """One figure of two programs.
-
-    Attributes:
-      group: "call", "time", "size" or "option".
-      unit: "B", "FLOP", "s"; "" for counts and texts.
-    """
+    """One figure of two programs."""
 
     group: str
+    """"call", "time", "size" or "option"."""
     title: str
     doc: str
     unit: str
+    """"B", "FLOP", "s"; "" for counts and texts."""
     before: Figure
     after: Figure
 

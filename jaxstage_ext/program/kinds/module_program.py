@@ -20,10 +20,13 @@ from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.ir.dumps.dump_index import DumpedModule
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_files
 from jaxstage_ext.ir.hlo.hlo_files import ModuleForm
+from jaxstage_ext.profiling import opening
+from jaxstage_ext.profiling.chrome import unpacking
+from jaxstage_ext.profiling.unreadable import TooLarge, UnreadableProfile
 from jaxstage_ext.program.comparing.earlier import by_label
-from jaxstage_ext.program.kinds import module_bytes
 from jaxstage_ext.program.program import NO_DEVICE, Program
 from jaxstage_ext.report.text.encodable import shown_name
+from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -71,7 +74,7 @@ def of_dump(module: DumpedModule, targets: Sequence[Target] = ()) -> Program:
             "with XLA_FLAGS='--xla_dump_hlo_as_proto'"
         )
     title = shown_name(path.name)
-    data = module_bytes.read(path, title)
+    data = read(path, title)
     form = hlo_files.form_of(data, path.name)
     if form is None:
         raise UnreadableModule(f"{title} is damaged: it begins with {data[:16]!r}")
@@ -166,3 +169,18 @@ def _types(layouts: Sequence[ArrayLayout], noun: str) -> str:
 def _result(layouts: Sequence[ArrayLayout]) -> str:
     types = _types(layouts, "results")
     return types if len(layouts) == 1 or len(layouts) > _MOST_TYPES else f"({types})"
+
+
+def read(source: Path | bytes, title: str) -> bytes:
+    """The bytes of a file, or of what such a file holds.
+
+    Raises UnreadableModule where it is damaged, too large or not a file, and OSError where it cannot be read.
+    """
+    try:
+        data = source if isinstance(source, bytes) else opening.contents(source)
+        return unpacking.unpacked(data, title)
+    except TooLarge:
+        most = scaled(unpacking.MOST_BYTES, "B")
+        raise UnreadableModule(f"{title} is larger than {most}, the most that is read of a module") from None
+    except UnreadableProfile as error:
+        raise UnreadableModule(str(error)) from None

@@ -17,13 +17,10 @@ from jaxstage_ext.program.program import Program
 
 
 class SessionView(Program):
-    """What one tab shows of the session itself, such as its compiles: no call, no stages and no documents.
-
-    Attributes:
-      notes: what is to be known about the whole.
-    """
+    """What one tab shows of the session itself, such as its compiles: no call, no stages and no documents."""
 
     notes: Sequence[str] = ()
+    """What is to be known about the whole."""
 
     @property
     def own_notes(self) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jaxstage_ext.compilation.persistent import outcomes
-from jaxstage_ext.core.jax_private import lowering_rules, persistent_cache
+from jaxstage_ext.core.jax_private import module_lowering, persistent_cache
 from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.device.target_title import platform
@@ -65,7 +65,7 @@ def unlowered_primitive(program: Program, error: StageError) -> str | None:
 
 
 def _without_rule(program: Program, primitive: str, platform: str) -> str:
-    known = lowering_rules.platforms_of(primitive)
+    known = module_lowering.platforms_of(primitive)
     only = f"only for {', '.join(known)}, " if known else ""
     what = f"JAX lowers {primitive}{_at(program, primitive)} {only}not for {platform}."
     if "cpu" not in known or platform == "cpu":

@@ -41,15 +41,12 @@ _BY_TRANSPOSES = (
 
 @dataclass(frozen=True)
 class Layouts:
-    """How the arrays of a program lie in memory; prints as its tables.
-
-    Attributes:
-      values: a row for each argument and result.
-      copies: those that change a layout, or move to or from the host's memory; the largest first.
-    """
+    """How the arrays of a program lie in memory; prints as its tables."""
 
     values: Table
+    """A row for each argument and result."""
     copies: Table
+    """Those that change a layout, or move to or from the host's memory; the largest first."""
 
     def _parts(self) -> list[Part]:
         return [self.values, "", self.copies]

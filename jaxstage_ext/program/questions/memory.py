@@ -29,7 +29,7 @@ from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.fact import slow_fact
-from jaxstage_ext.program.head import written_signature
+from jaxstage_ext.program.head import call_signature
 from jaxstage_ext.program.head.short_types import short_dtype
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.cost import cost
@@ -155,7 +155,7 @@ def _entry(program: Program) -> EntryComputation | None:
     traced, lowered = program.jax_traced, program.jax_lowered
     if lowered is None or (traced is None and program.call.given is None):
         return None
-    if (written := written_signature.entry(program)) is not None:
+    if (written := call_signature.entry(program)) is not None:
         return written
     signature = lowered_modules.signature(traced, lowered, captured.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))

@@ -161,12 +161,12 @@ class Compiler:
 
     def machine(self, tool: str, platform: str, library: str, kind: str, topology: str, **arguments: Any) -> Any:
         """What a tool makes of machine code; the target does not matter to it."""
-        from jaxstage_ext.worker.inside import disassemble, mosaic, nvidia_tools
+        from jaxstage_ext.worker.inside import disassemble, mosaic
 
         tools = {
             "disassemble": disassemble.disassemble,
-            "assemble": nvidia_tools.assemble,
-            "sass": nvidia_tools.sass,
+            "assemble": disassemble.assemble,
+            "sass": disassemble.sass,
             "mosaic": mosaic.text,
             "mosaic_gpu": mosaic.gpu_text,
         }

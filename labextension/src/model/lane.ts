@@ -16,7 +16,7 @@ export interface Mark {
 export const LANES = ["sharding", "dtypes", "time"] as const;
 
 /** Full: the program's own doing; hollow: the compiler's. */
-export const GLYPHS = byName<string>({
+const GLYPHS = byName<string>({
   you: "■",
   compiler: "□",
   JAX: "◇",
@@ -97,7 +97,7 @@ export class Lane {
   }
 }
 
-export interface Warning {
+interface Warning {
   kind: string;
   text: string;
   places: Place[];

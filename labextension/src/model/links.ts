@@ -38,7 +38,7 @@ export function litByRow(frames: Frames, rows: Rows, row: number): Lit | null {
   return frame >= 0 && frame < frames.length ? litByFrame(frames, frame) : null;
 }
 
-export function litByFrame(frames: Frames, frame: number): Lit {
+function litByFrame(frames: Frames, frame: number): Lit {
   const span = frames.span[frame];
   const place = frames.place[frame];
   const classes = new Uint8Array(frames.length);

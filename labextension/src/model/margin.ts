@@ -20,10 +20,10 @@ export function offeredMargins(selection: Selection): string[] {
   return [...MEASURES, ...LANES].filter((name) => views.includes(TABS[name]));
 }
 
-export const heatQuestion = (questions: Questions, measure: string): Question<Heat> =>
+const heatQuestion = (questions: Questions, measure: string): Question<Heat> =>
   questions.asked("heat", { measure }, (reply) => Heat.read(measure, reply));
 
-export const laneQuestion = (questions: Questions, lane: string): Question<Lane> => questions.asked("lane", { lane }, Lane.read);
+const laneQuestion = (questions: Questions, lane: string): Question<Lane> => questions.asked("lane", { lane }, Lane.read);
 
 /** Chooses what stands beside the lines, "" for nothing. */
 export function chooseMargin(selection: Selection, measure: string): void {

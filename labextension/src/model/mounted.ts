@@ -8,7 +8,7 @@ export interface Mounted {
   root: HTMLElement;
 }
 
-export class MountedSessions extends Observable<[mounted: Mounted, isThere: boolean]> {
+class MountedSessions extends Observable<[mounted: Mounted, isThere: boolean]> {
   private all = new Set<Mounted>();
 
   get list(): Mounted[] {

@@ -115,20 +115,24 @@ export class Questions {
     return this.source.isSaved ?? false;
   }
 
+  private ofCall(params: Params): Params {
+    return { call: this.selection.call, ...params };
+  }
+
   /** Asks once. Rejects with a one-line Error that can be shown as it is. */
   request(method: string, params: Params = {}): Promise<Reply> {
-    return this.source.request(method, { call: this.selection.call, ...params });
+    return this.source.request(method, this.ofCall(params));
   }
 
   /** Asks until there is an answer, however long the kernel computes. */
   ask(method: string, params: Params = {}): Promise<Reply> {
-    const all = { call: this.selection.call, ...params };
+    const all = this.ofCall(params);
     return poll(() => this.source.request(method, all));
   }
 
   /** The question to the kernel about the shown call, one for all views that ask it; see `useQuestion`. */
   asked<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Question<T> {
-    const all = { ...params, call: this.selection.call };
+    const all = this.ofCall(params);
     const key = JSON.stringify([method, all, this.selection.summary?.documents, this.panel.state.run]);
     const found = this.questions.get(key) as Question<T> | undefined;
     const asked = found ?? new Question(this.source, method, all, read);

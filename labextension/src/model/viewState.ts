@@ -4,7 +4,7 @@ import { capped, count, entries, type Fields, fields, list, number } from "../wi
 import type { Layout } from "./layout";
 import type { Session } from "./session";
 
-export interface FoldedDocument {
+interface FoldedDocument {
   kind: string;
   /** As many lines as it had: of another length it is another document. */
   lines: number;

@@ -1,12 +1,47 @@
 import { clock, duration, percent } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import { LinkButton } from "../parts/buttons";
-import { useDocuments, usePanel, useSelection } from "../parts/hooks";
+import { useDocuments, usePanel, useQuestion, useQuestions, useSelection } from "../parts/hooks";
 import { useElapsed } from "../parts/waiting";
 import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
-import { LongCompile } from "./longCompile";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
+import type { Reply } from "../wire/source";
+
+/** Seconds after which a compile takes long. */
+const LONG = 5;
+
+interface Wait {
+  text: string;
+  canStop: boolean;
+}
+
+function read({ result }: Reply): Wait {
+  return { text: typeof result.text === "string" ? result.text : "", canStop: result.can_stop === true };
+}
+
+/** Of a compile that takes long: where it runs, what stops it, and the button where something does. */
+function LongCompile({ stage }: { stage: Stage }) {
+  const panel = usePanel();
+  return useElapsed(panel.since(stage), true) < LONG ? null : <Offer />;
+}
+
+function Offer() {
+  const questions = useQuestions();
+  const wait = useQuestion("compile wait", {}, read).value;
+  if (!wait?.text) return null;
+  const cancel = () => void questions.request("stop compile").catch(() => undefined);
+  return (
+    <div class="jxs-note jxs-long-compile" role="status">
+      <span class="jxs-anywhere">{wait.text}</span>
+      {wait.canStop && (
+        <button type="button" class="jxs-button jxs-boxed" onClick={cancel}>
+          Cancel
+        </button>
+      )}
+    </div>
+  );
+}
 
 /** The time that a stage has taken so far, by the clock of this page. */
 function Ticking({ since }: { since: number }) {

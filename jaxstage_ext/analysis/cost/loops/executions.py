@@ -24,19 +24,16 @@ _RUNS = (b"fusion", b"call", b"while", b"conditional", b"async-start", b"custom-
 
 @dataclass(frozen=True, eq=False)
 class Executions:
-    """Per computation.
-
-    Attributes:
-      times: loops counted as often as they are known to run; a loop of unknown length counts once.
-      once: the body of every loop counted once, as in XLA's cost analysis.
-      trips: per while instruction (row), its length.
-      unknown: computations inside a loop of unknown length, or a branch that may not be taken.
-    """
+    """Per computation."""
 
     times: npt.NDArray[np.float64]
+    """Loops counted as often as they are known to run; a loop of unknown length counts once."""
     once: npt.NDArray[np.float64]
+    """The body of every loop counted once, as in XLA's cost analysis."""
     trips: dict[int, Loop]
+    """Per while instruction (row), its length."""
     unknown: npt.NDArray[np.bool_]
+    """Computations inside a loop of unknown length, or a branch that may not be taken."""
 
 
 def count(ops: Module) -> Executions:

@@ -1,7 +1,7 @@
 /** A table whose rows name source lines: the code of each stands beside its name. */
 
 import { useMemo } from "preact/hooks";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import type { Grid, TextField } from "../../wire/tables";
 import { useDoc, useDocuments } from "../hooks";
 import { type GridProps, GridView } from "./gridView";
@@ -11,7 +11,7 @@ import type { Documents } from "../../model/documents";
 const LINES_PX = 84;
 
 /** The table with a column of code behind the column that names the lines; as it is where no line is known. */
-export function withCode(documents: Documents, grid: Grid, name: string): Grid {
+function withCode(documents: Documents, grid: Grid, name: string): Grid {
   const at = grid.fields.findIndex((field) => field.name === name && field.kind === "text");
   const lines = grid.fields[at] as TextField | undefined;
   const text = documents.loaded("python")?.text;

@@ -6,11 +6,121 @@ import { matching } from "../../parts/grid/sort";
 import { Waiting } from "../../parts/waiting";
 import { counted } from "../../wire/figures";
 import type { TabProps } from "../tab";
-import { Entry } from "./entry";
-import { Head } from "./head";
-import { type Cache, readCache, readMisses } from "./read";
-import { RefreshCache } from "./refresh";
-import { useQuestion, useQuestions } from "../../parts/hooks";
+import { type Advice, type Cache, type EntryAbout, readCache, readEntry, readMisses } from "./read";
+import { useQuestion, useQuestions, useSelection } from "../../parts/hooks";
+import { count } from "../../wire/check";
+import { messageOf } from "../../wire/errors";
+import { copy } from "../../model/actions";
+import { IconButton } from "../../parts/icons";
+
+function About({ about }: { about: EntryAbout }) {
+  const shown = [["compile log", about.records.join(", ") || "no record of it"], ...about.facts, ["key", about.key]];
+  return (
+    <>
+      <dl class="jxs-facts-list jxs-cc-facts">
+        <div>
+          <dt>nearest earlier entry</dt>
+          <dd>
+            {about.missed.map((words) => (
+              <div key={words}>{words}</div>
+            ))}
+          </dd>
+        </div>
+        {shown.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {about.diff.length > 0 && (
+        <details>
+          <summary>StableHLO, before and now</summary>
+          <pre>{about.diff.join("\n")}</pre>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** One entry: its key, its file, why its key differs from the nearest, and which compiles asked for it. */
+function Entry({ entry }: { entry: string }) {
+  const question = useQuestion("compile_cache_entry", { key: entry }, readEntry);
+  return (
+    <div class="jxs-cc-entry" role="region" aria-label="about this entry">
+      {question.value ? <About about={question.value} /> : <Waiting question={question} what="Comparing its key" />}
+    </div>
+  );
+}
+
+function ToDo({ advice: { sentence, code } }: { advice: Advice }) {
+  const selection = useSelection();
+  return (
+    <div class="jxs-cc-todo">
+      <p>{sentence}</p>
+      <div class="jxs-cc-code">
+        <pre tabIndex={0}>{code}</pre>
+        <IconButton icon="copy" label="Copy the code" onClick={() => void copy(selection, "the code", Promise.resolve(code))} />
+      </div>
+    </div>
+  );
+}
+
+/** Why the misses missed, as soon as the kernel has compared their keys. */
+function Misses() {
+  const { state, value } = useQuestion("compile_cache_misses", {}, readMisses);
+  if (state === "waiting") return <p class="jxs-dim">Comparing the keys of the misses…</p>;
+  return value ? <p class="jxs-cc-misses">{value}</p> : null;
+}
+
+/** Which folder is in use, what is wrong, what the cache did, and what to do. */
+export function Head({ cache }: { cache: Cache }) {
+  return (
+    <div class="jxs-cc-head">
+      <p class="jxs-headline jxs-anywhere" title={cache.folder || undefined}>
+        {cache.headline}
+      </p>
+      {cache.warnings.map((words) => (
+        <p class="jxs-cc-wrong" key={words} title={cache.setFolder || undefined}>
+          {words}
+        </p>
+      ))}
+      {cache.sentences.map((words) => (
+        <p class="jxs-dim" key={words}>
+          {words}
+        </p>
+      ))}
+      <Misses />
+      {cache.advice.map((each) => (
+        <ToDo advice={each} key={each.code} />
+      ))}
+    </div>
+  );
+}
+
+/** Reads the folder anew. */
+function RefreshCache({ onRefreshed }: { onRefreshed: () => void }) {
+  const selection = useSelection();
+  const questions = useQuestions();
+  const [busy, setBusy] = useState(false);
+  const refresh = async () => {
+    setBusy(true);
+    try {
+      const { result } = await questions.ask("compile_cache_refresh");
+      const many = count(result.new);
+      selection.say(many ? `${counted(many)} new ${many === 1 ? "entry" : "entries"}.` : "No new entries.");
+      onRefreshed();
+    } catch (error) {
+      selection.say(messageOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Read the cache again" onClick={() => void refresh()}>
+      Refresh
+    </button>
+  );
+}
 
 /** A list of so many entries needs no panel of full height. */
 const SHORT = 8;

@@ -13,7 +13,7 @@ interface Props {
 
 /** Opens a record as a further call of the panel; nothing is compiled. */
 export async function openRecord(selection: Selection, questions: Questions, number: number): Promise<void> {
-  const { result } = await questions.ask("compile_open", { call: selection.call, number });
+  const { result } = await questions.ask("compile_open", { number });
   selection.pickCall(count(result.call));
 }
 

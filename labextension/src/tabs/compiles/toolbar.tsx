@@ -31,7 +31,7 @@ function Refresh({ onRefreshed }: Pick<Props, "onRefreshed">) {
   const refresh = async () => {
     setBusy(true);
     try {
-      const { result } = await questions.ask("compiles_refresh", { call: selection.call });
+      const { result } = await questions.ask("compiles_refresh");
       const many = count(result.new);
       selection.say(many ? `${many.toLocaleString("en-US")} new ${many === 1 ? "record" : "records"}.` : "Nothing was compiled since.");
       onRefreshed();

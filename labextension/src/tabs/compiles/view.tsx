@@ -6,7 +6,6 @@ import { Waiting } from "../../parts/waiting";
 import { messageOf } from "../../wire/errors";
 import type { TabProps } from "../tab";
 import { Detail } from "./detail";
-import { Difference } from "./difference";
 import { Totals, Verdict } from "./head";
 import { type Causes, type Compiles, causeRows, readCauses, readCompiles } from "./read";
 import { openRecord } from "./openButtons";
@@ -16,6 +15,32 @@ import { stripOf } from "./strip";
 import { Toolbar } from "./toolbar";
 import { useKeptState, useQuestion, useQuestions, useSelection } from "../../parts/hooks";
 import type { Answer } from "../../model/question";
+import { DifferingDocuments } from "../../parts/differingDocuments";
+import { readDifference } from "../../parts/readDifference";
+
+interface Props {
+  number: number;
+  other: number;
+  onClose: () => void;
+}
+
+/** In place of the list: the lines in which two programs differ, as they were compiled. */
+function Difference({ number, other, onClose }: Props) {
+  const question = useQuestion("compile_compare", { number, other }, readDifference);
+  return (
+    <div class="jxs-co-list jxs-column jxs-co-compared">
+      <div class="jxs-strip jxs-differing-kinds">
+        <b>
+          #{other} → #{number}
+        </b>
+        <button type="button" class="jxs-button jxs-boxed" onClick={onClose}>
+          Back to the list
+        </button>
+      </div>
+      {question.value ? <DifferingDocuments {...question.value} /> : <Waiting question={question} what="Comparing" />}
+    </div>
+  );
+}
 
 const USUAL: Choice = { recompiles: false, mendable: false, mine: true, folded: true, scope: true };
 /** Of the panel: up to here the detail is below the list, as in the style. */

@@ -81,7 +81,7 @@ export function KernelList({ table, figures, chosen, lit, onChoose }: Props) {
           {note}
         </p>
       ))}
-      <div class="jxs-kernel-rows jxs-grow jxs-column">
+      <div class="jxs-kernel-rows jxs-grow jxs-column" aria-busy={figures.state === "waiting"}>
         <GridView
           grid={grid}
           rows={shown}

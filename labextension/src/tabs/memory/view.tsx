@@ -91,7 +91,7 @@ function Lives({ memory, space, position, isLit, onBand }: Moment) {
   );
 }
 
-export const readPolicies = ({ result }: Reply) => ({
+const readPolicies = ({ result }: Reply) => ({
   policies: readTable(result.policies),
   compiled: list(result.compiled, MOST_POLICIES).map((one) => one === true),
 });

@@ -8,7 +8,7 @@ import { type Ink, type Name, type View, paintLanes, partsOf } from "./paintLane
 import type { Axis } from "./timeAxis";
 import { shareOf } from "../../parts/axis";
 
-export interface Scene extends View {
+interface Scene extends View {
   level: number;
   axis: Axis;
   ink: Ink;

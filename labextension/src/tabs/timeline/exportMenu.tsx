@@ -3,8 +3,33 @@ import { text } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import { gunzip } from "../../wire/gzip";
 import { useKept, useQuestions, useSelection, useStore } from "../../parts/hooks";
-import { pixels, save } from "./download";
 import type { TimelineModel } from "./model";
+
+/** Saves bytes under a name; the page itself goes nowhere. */
+function save(name: string, bytes: BlobPart, type: string): void {
+  const address = URL.createObjectURL(new Blob([bytes], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+const SCALE = 2;
+
+/** A picture made of lines and text as one of pixels, twice as fine. */
+async function pixels(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = image.naturalWidth * SCALE;
+  canvas.height = image.naturalHeight * SCALE;
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("This browser draws no pictures.");
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("This browser made no picture.")))));
+}
 
 const FORMATS: readonly (readonly [format: string, title: string, hint: string])[] = [
   ["chrome", "Chrome JSON (Perfetto)", "opens in Perfetto and chrome://tracing"],
@@ -43,7 +68,7 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
       const { visible } = model.now;
       const part = format === "svg" || format === "png" ? visible : range;
       const table = (kept.recall(`timeline table ${selection.call}`) as string | undefined) ?? "lines";
-      const params = { call: selection.call, format: format === "png" ? "svg" : format, table, ...(part && { from: part.from, to: part.to }) };
+      const params = { format: format === "png" ? "svg" : format, table, ...(part && { from: part.from, to: part.to }) };
       const reply = await questions.ask("timeline export", params);
       const bytes = await gunzip(reply.buffers[0] ?? new ArrayBuffer(0));
       const [name, type] = [text(reply.result.name) || "timeline", text(reply.result.type)];

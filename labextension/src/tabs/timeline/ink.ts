@@ -28,7 +28,7 @@ function chosen(documents: Documents, selection: Selection, looks: readonly Look
   return best === NONE ? null : (look) => classes[look] === best;
 }
 
-export type Inks = Omit<Ink, "background" | "strength">;
+type Inks = Omit<Ink, "background" | "strength">;
 
 export function inksOf(documents: Documents, selection: Selection, cache: TileCache, { colouring, hits }: Pick<TimelineState, "colouring" | "hits">): Inks {
   const stands = hits ? (look: number) => hits.has(cache.numbers[look] ?? -1) : chosen(documents, selection, cache.looks);

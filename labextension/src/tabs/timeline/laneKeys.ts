@@ -6,7 +6,7 @@ import { lengthOf, moved, zoomed } from "../../parts/axis";
 const STEP = 0.15;
 const FACTOR = 1.5;
 
-export interface Keyed {
+interface Keyed {
   model: TimelineModel;
   /** The moment under the pointer; null where it is elsewhere. */
   pointer: number | null;

@@ -7,7 +7,7 @@ import type { Part, TileCache } from "./tiles";
 import type { Span } from "../../parts/axis";
 
 /** What is drawn, in pixels of the screen. */
-export interface Picture {
+interface Picture {
   pixels: Uint32Array;
   width: number;
   height: number;

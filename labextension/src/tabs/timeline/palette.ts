@@ -28,7 +28,7 @@ export function rgbOf(css: string): Rgb {
 }
 
 /** A colour as `nthColour` writes it; the darker tone is darker here too. */
-export function rgbOfHue(colour: number): Rgb {
+function rgbOfHue(colour: number): Rgb {
   const [hue, light] = [colour % 360, colour >= 360 ? 0.36 : 0.52];
   const channel = (n: number) => {
     const k = (n + hue / 30) % 12;
@@ -44,7 +44,7 @@ export const groupColour = (group: number): Rgb => DISTINCT[group] ?? PLAIN;
 const stem = (name: string): string => name.replace(/[.\d]+$/, "") || name;
 
 /** The colour of a source line, as the panes of code have it; null for what no line made. */
-export function lineColour(documents: Documents, look: Look): number | null {
+function lineColour(documents: Documents, look: Look): number | null {
   const hlo = documents.loaded("hlo");
   if (look.row >= 0 && hlo?.rows) return documents.hue(hlo, look.row);
   const file = look.file ? (documents.frames()?.files.findIndex(({ name }) => name === look.file) ?? -1) : -1;

@@ -5,7 +5,7 @@ import type { EventPlace } from "./read";
 import { type Hits, PAGE, firstFrom, nextHit, placeOf, readHits } from "./searchRead";
 import { useKept, useQuestion, useSelection } from "../../parts/hooks";
 
-export interface SearchProps {
+interface SearchProps {
   /** The start of what is shown, in seconds. */
   from: () => number;
   onHits: (hits: Hits | null) => void;

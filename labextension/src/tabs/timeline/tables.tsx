@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import { NONE, classOf } from "../../model/links";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
@@ -12,7 +12,7 @@ import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTa
 import { byName } from "../../wire/check";
 import type { Documents } from "../../model/documents";
 
-export interface TablesProps {
+interface TablesProps {
   /** Those that have something to show. */
   names: string[];
   /** What of the timeline the tables are of; null for all of it. */

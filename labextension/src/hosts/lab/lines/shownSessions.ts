@@ -5,7 +5,7 @@ import { MOUNTED, type Mounted } from "../../../model/mounted";
 import { type Pick, SOURCE } from "../../../model/place";
 import type { Session } from "../../../model/session";
 
-export interface SessionEvents {
+interface SessionEvents {
   /** At once, as a pointer moves. */
   pointed(): void;
   /** Anything else: sessions, their state, documents, what stands beside lines. */

@@ -1,6 +1,6 @@
 import { parser } from "@lezer/python";
 import { expect, it } from "vitest";
-import { callAt } from "../../src/hosts/lab/inspect/callAtCaret";
+import { callAt } from "../../src/hosts/lab/inspect/pointedCall";
 
 /** The call at the bar of a text, or between its two bars. */
 function at(marked: string): string | null {

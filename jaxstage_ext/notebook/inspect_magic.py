@@ -56,7 +56,7 @@ def _parsed(line: str) -> _Asked:
     try:
         words = shlex.split(line, posix=os.name != "nt")
     except ValueError:
-        raise UsageError(f"%inspect {line.strip()}: a quotation mark is not closed") from None
+        raise UsageError(f"%inspect {line.strip()}: missing closing quotation mark") from None
     paths: list[str] = []
     targets: list[str] = []
     dims: dict[str, int] = {}

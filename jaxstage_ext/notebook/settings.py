@@ -45,7 +45,7 @@ class JAXStage(SingletonConfigurable):
         KernelSettings.large_program,
         min=0,
         help="Number of StableHLO operations above which %compile and inspect() compile for this kernel's CPU in a "
-        "worker, whose memory is limited, so that XLA cannot take the kernel's; --no-isolate does not.",
+        "worker, whose memory is limited, so that XLA cannot exhaust the kernel's memory; --no-isolate turns this off.",
     ).tag(config=True)
 
     cpu_ceilings = Unicode(
@@ -73,15 +73,14 @@ class JAXStage(SingletonConfigurable):
 
     compile_notice = Bool(
         True,
-        help="Whether a cell that compiled a function again, for over a second and for a reason that can be avoided, "
-        "says so in one line below it.",
+        help="Show a one-line note below a cell that spent more than a second recompiling for an avoidable reason.",
     ).tag(config=True)
 
     damaged_cache_entries = Enum(
         [policy.value for policy in DamagedPolicy],
         DamagedPolicy.ASK.value,
         help="What happens to a damaged entry of JAX's persistent compilation cache before JAX reads it: 'ask' warns, "
-        "'set aside' renames it, so that JAX compiles its program and writes it anew.",
+        "'set aside' renames it, so that JAX compiles its program and writes it again.",
     ).tag(config=True)
 
     @validate("memory")

@@ -57,7 +57,7 @@ def _parsed(line: str) -> _Asked:
     try:
         words = shlex.split(line, posix=os.name != "nt")
     except ValueError:
-        raise UsageError(f"%timeline {line.strip()}: a quotation mark is not closed") from None
+        raise UsageError(f"%timeline {line.strip()}: missing closing quotation mark") from None
     inspection = None
     if "--with" in words:
         at = words.index("--with")

@@ -23,7 +23,7 @@ from jaxstage_ext.compilation.events.kept_artefacts import KeptArtefacts
 from jaxstage_ext.compilation.events.running_stages import RunningStages
 from jaxstage_ext.compilation.events.stage_results import StageOrigins
 from jaxstage_ext.compilation.persistent import watching
-from jaxstage_ext.compilation.records import compile_record, function_identity, value_keeping
+from jaxstage_ext.compilation.records import function_identity, value_keeping
 from jaxstage_ext.compilation.records.compile_log import LOG, CompileLog
 from jaxstage_ext.core.jax_private import compile_context, compile_frames, monitoring_listeners
 from jaxstage_ext.ir.sources import run_cells, source
@@ -40,8 +40,6 @@ MODULES = (
     event_place,
     function_identity,
     kept_artefacts,
-    stage_events,
-    compile_record,
     running_stages,
     stage_events,
     stage_results,

@@ -48,7 +48,7 @@ def _set_aside_now(path: str, check: EntryCheck) -> bool:
         return False
     flag_watch.warn(
         f"JAX's persistent cache: the entry {os.path.basename(path)} {_found(check)}; it was set aside as "
-        f"{public_folders(new)}, and JAX compiles its program anew."
+        f"{public_folders(new)}, and JAX compiles its program again."
     )
     return True
 
@@ -57,11 +57,11 @@ def warning(path: str, check: EntryCheck) -> str:
     """What is wrong with an entry and what to do, in one line."""
     return (
         f"JAX's persistent cache: the entry {path} {_found(check)}. Loading it can crash the kernel or give wrong "
-        "values. `%compile_cache --set-aside` renames it, and JAX then compiles its program anew."
+        "values. `%compile_cache --set-aside` renames it, and JAX then compiles its program again."
     )
 
 
 def _found(check: EntryCheck) -> str:
     if check is EntryCheck.DAMAGED:
         return "is damaged"
-    return "is not what was written first: it is damaged, or a process without JAXStage compiled it anew"
+    return "is not what was written first: it is damaged, or a process without JAXStage compiled it again"

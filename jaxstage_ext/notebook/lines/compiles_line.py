@@ -38,7 +38,7 @@ operations, such as `jnp.ones(3)`, share a row for each line. JAXStage's own wor
 a library or a callback makes are not counted. A function with effects, such as jax.debug.print, never takes the fast
 path, and its row says so.
 
-What cannot be known: how often a function was called on the fast path (but see --count); why JAX let go of a cached
+What cannot be known: how often a function was called on the fast path (but see --count); why JAX evicted a cached
 function, whether by its size limit or by jax.clear_caches(); a change inside a captured object or array; the time of a
 call that leaves the fast path without any stage; what other processes compiled. JAX does not recompile when a global
 variable changes that the function reads: the result is stale, and a note says so where the variable was a number or

@@ -30,7 +30,7 @@ class PythonProfile:
         self.inspection: Inspection | None = None
         self.is_warmed = bool(options.warm or (options.steps > 1 and not options.cold))
         if options.command_buffers:
-            raise UsageError("--command-buffers needs a call of a jitted function, which it compiles anew; drop it")
+            raise UsageError("--command-buffers needs a call of a jitted function, which it compiles again; drop it")
 
     async def run(self) -> Any:
         """Run the statements, show the timeline, and give the value of the last one. Raises what they raise."""

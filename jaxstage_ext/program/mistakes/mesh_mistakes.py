@@ -142,7 +142,7 @@ def _tree(program: Program, message: str, found: re.Match[str]) -> str:
     if "different pytree metadata" in message and len(keys) >= 2:
         whose = "the argument" if side == "in" else "the result"
         return f"{where}{of} has the keys {keys[0]}, and {whose} {keys[1]}; one sharding for all of it fits as well."
-    return f"{where}{of} is another tree; one sharding for all of it fits as well."
+    return f"{where}{of} is a different tree; one sharding for all of it fits as well."
 
 
 def _other(program: Program, jit: str, own: str, kind: str) -> str | None:

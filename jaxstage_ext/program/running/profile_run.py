@@ -104,7 +104,7 @@ def check_profiler(capture: Capture) -> None:
 
 def _check(program: Program, plan: RunPlan, runs: int) -> None:
     if names := deleted(program):
-        raise CannotRun(f"deleted, as donation does: {', '.join(names[:4])}; make it anew, then profile the call")
+        raise CannotRun(f"deleted, as donation does: {', '.join(names[:4])}; make it again, then profile the call")
     if runs > 1 and not plan.fresh and donated(program):
         raise CannotRun(
             f"{program.name} donates arguments, so it cannot run {runs} times on the same ones; "

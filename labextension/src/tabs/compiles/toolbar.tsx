@@ -41,7 +41,7 @@ function Refresh({ onRefreshed }: Pick<Props, "onRefreshed">) {
     setBusy(false);
   };
   return (
-    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Show what was compiled since" onClick={() => void refresh()}>
+    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Refresh: show newer compiles" onClick={() => void refresh()}>
       Refresh
     </button>
   );

@@ -143,7 +143,7 @@ export function CostTable({ compiled = true }: { compiled?: boolean }) {
             <Choices label="counted on" name="source" all={SOURCES} now={source} onChoose={setSource} />
           </>
         )}
-        <Choices label="one row for each" name="group" all={groups} now={group} onChoose={setGroup} />
+        <Choices label="group by" name="group" all={groups} now={group} onChoose={setGroup} />
         <FilterBox label="Filter the table" value={query} onInput={setQuery} />
       </div>
       <Rows source={source} group={group} query={query} key={`${source} ${group}`} />

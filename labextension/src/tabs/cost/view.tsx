@@ -73,7 +73,7 @@ function Body({ overview }: { overview: Overview }) {
           type="button"
           class="jxs-button jxs-boxed"
           disabled={!selected}
-          title="Open the code at what is selected"
+          title="Show the selection in the code"
           onClick={() => selected && selection.show(selected.doc, selected.row)}
         >
           Show in the code

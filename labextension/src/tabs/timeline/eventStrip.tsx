@@ -20,7 +20,7 @@ function Own({ field }: { field: OwnField }) {
       <dd>
         {value}
         {doubtful.length > 0 && (
-          <span class="jxs-badge jxs-badge-inferred" title="No device can have this value: the profile is damaged here.">
+          <span class="jxs-badge jxs-badge-inferred" title="Impossible value: the profile is damaged here.">
             not plausible: {doubtful.join(", ")}
           </span>
         )}

@@ -71,11 +71,11 @@ export function LanesBar({ model }: { model: TimelineModel }) {
         <button type="button" class={boxed} title="Zoom out (S)" aria-label="Zoom out" onClick={() => zoom(2)}>
           −
         </button>
-        <button type="button" class={boxed} title="Show all of it (F or 0)" onClick={() => model.fit()}>
+        <button type="button" class={boxed} title="Zoom to fit (F or 0)" onClick={() => model.fit()}>
           Fit
         </button>
       </span>
-      <span class="jxs-tl-seen" title="The time that is on screen">
+      <span class="jxs-tl-seen" title="Visible range">
         {duration(lengthOf(visible))} on screen
       </span>
       <label class="jxs-tl-colours">

@@ -33,7 +33,7 @@ export function TimeRuler({ model, axis, span, range }: { model: TimelineModel; 
   return (
     <div
       class="jxs-tl-ruler"
-      title="Drag along the axis to choose a stretch of time"
+      title="Drag along the axis to select a time range"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         from.current = timeAt(event);

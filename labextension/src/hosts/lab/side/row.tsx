@@ -121,7 +121,7 @@ function Head({ one, isChosen, on }: { one: Inspected; isChosen: boolean; on: Ro
         disabled={one.isFreed}
         onClick={on.onChoose}
         aria-label={`Compare ${label}`}
-        title="Choose to compare (Space, or Ctrl+click on the row)"
+        title="Select for comparison (Space, or Ctrl+click on the row)"
       />
       {one.cell === null ? (
         <span class="jxs-dim">{label}</span>

@@ -4,7 +4,7 @@ import { OP } from "../wire/columns";
 import type { Doc } from "./document";
 import type { Frames } from "./frames";
 import { type Lit, STRONG, WEAK, classOf, rangeOf } from "./links";
-import { type Pick, SOURCE, isSource } from "./place";
+import { type Pick, type Place, SOURCE, isSource } from "./place";
 import type { Documents } from "./documents";
 import type { Selection } from "./selection";
 
@@ -101,8 +101,6 @@ export function selectLine(documents: Documents, selection: Selection, file: num
   if (selected?.doc !== found.doc || selected.row !== found.row) selection.select(found.doc, found.row, "");
   return true;
 }
-
-type Place = { doc: string; row: number };
 
 function rowOfSource(documents: Documents, file: number, line: number): Place | null {
   const row = documents.sourceRow(file, line);

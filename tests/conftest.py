@@ -41,7 +41,7 @@ def nothing_is_remembered() -> Iterator[None]:
     cache.clear()
     yield
     cache.enable(True)
-    cache.use_folder(compiled_once.in_use)
+    cache.use_folder(None)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def no_workers_left() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def kept_answers() -> Iterator[None]:
-    """For files about figures: what absent devices' compilers gave is shared with other runs."""
+    """For files about figures: what workers answered is shared with other runs."""
     with compiled_once.kept():
         yield
 

@@ -21,7 +21,7 @@ KEPT: dict[str, Inspection] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_kept(no_workers_left: None) -> Iterator[None]:
+def nothing_kept(no_workers_left: None, kept_answers: None) -> Iterator[None]:
     yield
     KEPT.clear()
 

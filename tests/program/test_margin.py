@@ -25,7 +25,7 @@ from jaxstage_ext.program.source import margin
 P = PartitionSpec
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 ONE = ShardingMap((1,), Sharding((1,), np.zeros((1, 1), int)), "f32")
 PER_DEVICE = per_device(ONE).partition("] ")[2]
 """What follows the shape of a shard."""

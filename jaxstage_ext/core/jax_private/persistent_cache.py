@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -115,6 +116,12 @@ def write_limits() -> WriteLimits:
         float(_config_any.persistent_cache_min_compile_time_secs.value),
         int(_config_any.persistent_cache_min_entry_size_bytes.value),
     )
+
+
+def no_writes() -> contextlib.AbstractContextManager[None]:
+    """Inside the block, this thread's compiles leave no entry in JAX's persistent cache."""
+    held: contextlib.AbstractContextManager[None] = _config_any.persistent_cache_min_compile_time_secs(float("inf"))
+    return held
 
 
 def is_first_process() -> bool:

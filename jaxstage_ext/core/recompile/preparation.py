@@ -22,6 +22,17 @@ def prepared(staged: Staged) -> Prepared:
     Raises Unavailable, with the reason, where the worker cannot compile it: nothing was lowered, the kernel's own
     device is not a CPU, or `jax.config` makes other compile options than it made then.
     """
+    lowered = lowered_of(staged)
+    if held := held_device(staged.target):
+        raise Unavailable(held)
+    target = cross_compile.isolated(staged.target)
+    check_configured(staged)
+    environment = staged.environment
+    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)
+
+
+def lowered_of(staged: Staged) -> jax.stages.Lowered:
+    """What JAX lowered. Raises Unavailable where it lowered nothing."""
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
         raise Unavailable(
@@ -31,12 +42,7 @@ def prepared(staged: Staged) -> Prepared:
                 "the program was not lowered by JAX, so there is nothing to recompile",
             )
         )
-    if held := held_device(staged.target):
-        raise Unavailable(held)
-    target = cross_compile.isolated(staged.target)
-    _check_configured(staged)
-    environment = staged.environment
-    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)
+    return lowered
 
 
 def held_device(target: Target) -> str:
@@ -51,7 +57,8 @@ def held_device(target: Target) -> str:
     )
 
 
-def _check_configured(staged: Staged) -> None:
+def check_configured(staged: Staged) -> None:
+    """Raises Unavailable where `jax.config` makes other compile options than it made then."""
     then, now = staged.configured, jax_options.configured_options()
     if then is not None and then != now:
         changes = "; ".join(then.changes_to(now)) or "jax.config has other entries"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.recompile import buffers_here, preparation
 from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets import cross_compile
@@ -32,13 +32,17 @@ class Assigned:
 
 
 def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assigned:
-    """The buffer assignment that the program's compile gave; else it is compiled once more in the worker for it.
+    """The buffer assignment that the program's compile gave; else it is compiled once more for it.
+
+    The worker compiles it, or this process where it holds the device.
 
     `progress` is called with the seconds and the pass that is reached; what it raises ends the compile.
 
     Raises:
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
+    if preparation.held_device(staged.target):
+        return _compiled_here(staged)
     prepared = preparation.prepared(staged)
     if (executable := _with_assignment(staged)) is not None:
         return Assigned(prepared.target.platform, executable.assigned or b"", executable.memory[0] or {})
@@ -49,6 +53,13 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     assigned = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
     cross_compile.keep_assignment(prepared, assigned.proto, assigned.stats, assigned.error)
     return assigned
+
+
+def _compiled_here(staged: stages.Staged) -> Assigned:
+    lowered = preparation.lowered_of(staged)
+    preparation.check_configured(staged)
+    proto, stats, error = buffers_here.compile_here(lowered, staged.call.compiler_options)
+    return Assigned(cross_compile.platform_of(staged.target), proto, stats, error)
 
 
 def came_with_compile(staged: stages.Staged) -> bool:

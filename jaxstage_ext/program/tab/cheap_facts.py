@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
-from jaxstage_ext.core.recompile import preparation, recompiled_buffers
+from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
@@ -75,9 +75,7 @@ def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
         elif name == "fit" and memory_needed(program) is not None:
             found.append((question, Answer(device_fit(program).text)))
         elif name == "memory" and program.jax_lowered is not None:
-            held = preparation.held_device(program.target)
-            cost = wording.costs_a_compile(program.seconds.get("compile"))
-            found.append((question, Answer(f"Unknown: {held}." if held else cost)))
+            found.append((question, Answer(wording.costs_a_compile(program.seconds.get("compile")))))
         elif name == "collective" and is_small(program) and count(program):
             found.append((question, Answer(wording.costliest(exchanges(program)))))
     return found

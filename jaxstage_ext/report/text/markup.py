@@ -23,7 +23,7 @@ _CELL = f"padding:2px 14px 2px 0;vertical-align:top;border:none;{_CLEAR}"
 _BOX = f"margin:0 0 12px 0;padding:6px 10px;border:1px solid {Colour.DIM};border-radius:4px;overflow-wrap:anywhere"
 _BLOCK = f"margin:4px 0;padding:0;line-height:1.4;font-family:monospace;{_CLEAR}"
 _WRAPS = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"
-_ELEMENTS = {Face.STRONG: "b", Face.CODE: "code"}
+_ELEMENTS = {Face.STRONG: "b", Face.CODE: "code", Face.ADDED: "ins", Face.REMOVED: "del"}
 
 
 def together(parts: Iterable[Html], between: str = "") -> Html:
@@ -81,20 +81,9 @@ def block(parts: Iterable[Html], wraps: bool = False) -> Html:
     return Html(f'<pre style="{_BLOCK};{how}">{chr(10).join(parts)}</pre>')
 
 
-def change(text: str, is_added: bool) -> Html:
-    """A line of code that was added, or removed."""
-    element = "ins" if is_added else "del"
-    return Html(f"<{element}>{said(text)}</{element}>")
-
-
 def box(*parts: Html) -> Html:
     """Parts with a frame around them."""
     return Html(f'<div style="{_BOX}">{together(parts)}</div>')
-
-
-def group(*parts: Html) -> Html:
-    """Parts that are one."""
-    return Html(f"<div>{together(parts)}</div>")
 
 
 def details(title: str, body: Html, is_open: bool = False) -> Html:

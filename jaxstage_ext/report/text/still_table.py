@@ -26,12 +26,14 @@ class Colour(StrEnum):
 
 
 class Face(Enum):
-    """How letters are drawn; a block is lines of code."""
+    """How letters are drawn; a block is lines of code, and lines of it are added and removed."""
 
     TEXT = "text"
     STRONG = "strong"
     CODE = "code"
     BLOCK = "block"
+    ADDED = "added"
+    REMOVED = "removed"
 
 
 @dataclass(frozen=True)

@@ -83,4 +83,4 @@ def html(report: CacheReport) -> Html:
         for each in cache_advice.advice(report)
         for part in (markup.paragraph(said(each.sentence)), markup.block(map(said, each.code.split("\n"))))
     )
-    return markup.group(markup.paragraph(*head), *advice, markup.table(_table(report, HTML_ROWS)))
+    return markup.together((markup.paragraph(*head), *advice, markup.table(_table(report, HTML_ROWS))))

@@ -53,7 +53,7 @@ class ComparedCompiles:
 
     def _repr_html_(self) -> str:
         head, *rest = self._text()
-        return markup.group(said(head, face=Face.STRONG), markup.block(map(_line, rest)))
+        return markup.together((said(head, face=Face.STRONG), markup.block(map(_line, rest))))
 
 
 def _counted(difference: DocumentDifference) -> str:
@@ -70,4 +70,4 @@ def _mark(line: Line) -> str:
 def _line(line: str) -> Html:
     if not line.startswith("  "):
         return said(line, face=Face.STRONG)
-    return markup.change(line, line[2] == "+") if line[2:3] in ("+", "-") else said(line)
+    return said(line, face={"+": Face.ADDED, "-": Face.REMOVED}.get(line[2:3], Face.TEXT))

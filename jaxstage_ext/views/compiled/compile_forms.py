@@ -109,7 +109,7 @@ def html(history: History, title: str = "", notes: Sequence[str] = ()) -> Html:
     if left_out := len(rows) - len(cells):
         where = f"{plural(left_out, 'earlier row')} not shown; "
         head.append(markup.together((said(where), said("jaxstage_ext.compiles()", face=Face.CODE))))
-    return markup.group(markup.paragraph(*head), markup.table(StillTable(_HEADS, tuple(cells))), *below)
+    return markup.together((markup.paragraph(*head), markup.table(StillTable(_HEADS, tuple(cells))), *below))
 
 
 def _fitting(rows: Sequence[tuple[Cell, ...]], used: int) -> list[tuple[Cell, ...]]:

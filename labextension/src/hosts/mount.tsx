@@ -2,8 +2,7 @@ import { render } from "preact";
 import { MOUNTED } from "../model/mounted";
 import type { Session } from "../model/session";
 import { VIEW_STATES } from "../model/viewStates";
-import { SessionContext } from "../parts/hooks";
-import { LayoutContext } from "../parts/layout";
+import { LayoutContext, SessionContext } from "../parts/hooks";
 import { keepOwnKeys } from "../parts/ownKeys";
 import { App } from "../shell/app";
 

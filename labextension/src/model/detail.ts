@@ -4,7 +4,7 @@ import { GRADIENT, INFERRED, OP, type Rows } from "../wire/columns";
 import type { Doc } from "./document";
 import type { Frames } from "./frames";
 import { type Lit, STRONG, classOf, sourceLine } from "./links";
-import { type Pick, isSource } from "./place";
+import { type Pick, type Place, isSource } from "./place";
 import type { Documents } from "./documents";
 import type { Selection } from "./selection";
 
@@ -32,7 +32,7 @@ export interface Detail {
   /** Whether the line is that of a library. */
   library: boolean;
   /** The row of a source pane to go to. */
-  source: { doc: string; row: number } | null;
+  source: Place | null;
   counts: { title: string; n: number }[];
   stack: StackEntry[];
 }

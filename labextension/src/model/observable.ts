@@ -22,3 +22,22 @@ export class Observable<A extends unknown[] = []> {
     for (const listener of [...this.listeners]) listener(...now);
   }
 }
+
+/** A state of which parts are replaced. */
+export class Store<T extends object> extends Observable<[now: T, before: T]> {
+  constructor(private now: T) {
+    super();
+  }
+
+  get(): T {
+    return this.now;
+  }
+
+  set(patch: Partial<T>): void {
+    const before = this.now;
+    const same = (Object.keys(patch) as (keyof T)[]).every((key) => before[key] === patch[key]);
+    if (same) return;
+    this.now = { ...before, ...patch };
+    this.changed(this.now, before);
+  }
+}

@@ -6,7 +6,7 @@ import type { Lane, Warned } from "./lane";
 import type { Panel } from "./panel";
 import { type Pick, type Place, SOURCE } from "./place";
 import type { Show } from "./rewrite";
-import { Store } from "./store";
+import { Store } from "./observable";
 
 export interface Selected {
   call: number;

@@ -2,6 +2,7 @@
 
 import { capped, count, entries, type Fields, fields, list, number } from "../wire/check";
 import type { Layout } from "./layout";
+import type { Place } from "./place";
 import type { Session } from "./session";
 
 interface FoldedDocument {
@@ -18,7 +19,7 @@ export interface ViewState {
   view: string;
   active: string;
   measure: string;
-  selected: { doc: string; row: number; lines: number } | null;
+  selected: (Place & { lines: number }) | null;
   panes: string[] | null;
   widths: Record<string, number>;
   height: number | null;

@@ -3,7 +3,7 @@
 import { list } from "../wire/check";
 import { type Layout, newLayout } from "./layout";
 import type { Session } from "./session";
-import type { Store } from "./store";
+import type { Store } from "./observable";
 import { type ViewState, layoutOf, readViewState, restore, viewStateOf } from "./viewState";
 
 const KEY = "jaxstage.views";

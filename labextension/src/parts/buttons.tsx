@@ -1,6 +1,5 @@
-import { useSelected } from "./hooks";
+import { useLayoutStore, useSelected } from "./hooks";
 import { IconButton } from "./icons";
-import { useLayoutStore } from "./layout";
 
 export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
   return (

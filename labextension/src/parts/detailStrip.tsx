@@ -3,8 +3,7 @@ import { colourStyle } from "../model/colours";
 import { type Detail, type StackEntry, detailOf } from "../model/detail";
 import type { Doc } from "../model/document";
 import { argumentsOn, operationOn, plainOperation, readOperations } from "../model/operations";
-import { useLayout, useLayoutStore } from "./layout";
-import { useDoc, useDocuments, useQuestion, useSelected, useSelection } from "./hooks";
+import { useDoc, useDocuments, useLayout, useLayoutStore, useQuestion, useSelected, useSelection } from "./hooks";
 import { LinkButton, Message } from "./buttons";
 import { IconButton } from "./icons";
 

@@ -7,8 +7,17 @@ import type { Panel } from "../model/panel";
 import type { Answer } from "../model/question";
 import type { Selected } from "../model/selection";
 import type { Session } from "../model/session";
-import type { Store } from "../model/store";
+import type { Store } from "../model/observable";
 import type { Params, Reply } from "../wire/source";
+import { type Layout, newLayout } from "../model/layout";
+
+export const LayoutContext = createContext<Store<Layout>>(newLayout());
+
+/** The layout of the mount that a component is part of. */
+export const useLayoutStore = (): Store<Layout> => useContext(LayoutContext);
+
+/** Renders again when the part of the layout that `choose` picks has changed. */
+export const useLayout = <T>(choose: (layout: Layout) => T): T => useStore(useLayoutStore(), choose);
 
 /** The session that is drawn below. */
 export const SessionContext = createContext<Session>(null as never);

@@ -1,7 +1,7 @@
 /** A table whose rows stand for rows of a document, or for source lines: a click selects them, a double click shows them. */
 
 import { useMemo, useState } from "preact/hooks";
-import { lineOf, rowOfLine } from "../model/sourceLine";
+import { lineOf, rowOfLine } from "../model/sourceLines";
 import { type TableReply, textAt } from "../wire/tables";
 import { SourceGrid } from "./grid/sourceGrid";
 import { useDoc, useDocuments, useSelected, useSelection } from "./hooks";

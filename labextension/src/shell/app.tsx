@@ -2,23 +2,35 @@ import { TABS } from "jaxstage:tabs";
 import { useEffect, useRef } from "preact/hooks";
 import { showMachineCode, toggle } from "../model/actions";
 import type { Layout } from "../model/layout";
-import type { Store } from "../model/store";
-import { useLayout } from "../parts/layout";
+import type { Store } from "../model/observable";
+import { useDocuments, useKept, useLayout, usePanel, useSelected, useSelection, useWidth } from "../parts/hooks";
 import { Header } from "./header";
 import { Help } from "./help";
-import { MissingExtension } from "./missingExtension";
-import { useDocuments, useKept, usePanel, useSelected, useSelection, useWidth } from "../parts/hooks";
 import { isOwnKey } from "../parts/ownKeys";
 import { openSearch } from "../parts/searchBar";
 import { HeightHandle } from "../parts/splitter";
-import { Tabs } from "./tabBar";
-import { openTab, tabsOf } from "./tabs";
+import { Tabs, openTab, tabsOf } from "./tabBar";
 import type { Tab, TabProps } from "../tabs/tab";
 import { loadedView } from "./loaded";
 import { nextWarning } from "./warnings";
 import type { Documents } from "../model/documents";
 import type { Selection } from "../model/selection";
 import type { Kept } from "../model/kept";
+import { BUILD } from "jaxstage:build";
+import { offered } from "../wire/panelModule";
+
+const MISSING = "With the JupyterLab extension (comes with pip install jaxstage-ext, reload the page) lines light up in the cells.";
+const OTHER = "The JupyterLab extension is of another version of JAXStage: update jaxstage-ext beside JupyterLab, reload the page, and lines light up in the cells.";
+
+/** JupyterLab and Notebook 7 have it in their pages; other hosts know no such extension. */
+const isJupyter = (): boolean => document.getElementById("jupyter-config-data") !== null;
+
+/** What the JupyterLab extension would add, in Jupyter pages where the panel is drawn without it. */
+function MissingExtension() {
+  const extension = offered();
+  if (!isJupyter() || extension?.version === BUILD) return null;
+  return <p class="jxs-extension jxs-dim">{extension ? OTHER : MISSING}</p>;
+}
 
 /** The browser's full screen; where it is refused, the whole window. */
 async function toggleFull(root: HTMLElement, layout: Store<Layout>): Promise<void> {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Warned } from "../model/lane";
 import type { Reply } from "../wire/source";
-import { Asking } from "../parts/asking";
+import { Asking } from "../parts/waiting";
 import { useKept, useKeptState, useQuestion, useSelected, useSelection } from "../parts/hooks";
 import type { Selection } from "../model/selection";
 import type { Kept } from "../model/kept";

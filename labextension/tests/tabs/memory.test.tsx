@@ -5,7 +5,7 @@ import { Session } from "../../src/model/session";
 import type { Params } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import MemoryView from "../../src/tabs/memory/view";
-import { openTab } from "../../src/shell/tabs";
+import { openTab } from "../../src/shell/tabBar";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 import { HEAD, reply } from "./memoryReply";

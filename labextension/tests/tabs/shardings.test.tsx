@@ -7,7 +7,7 @@ import { readState } from "../../src/wire/state";
 import CollectivesView from "../../src/tabs/collectives/view";
 import DtypesView from "../../src/tabs/dtypes/view";
 import ShardingsView from "../../src/tabs/shardings/view";
-import { openTab } from "../../src/shell/tabs";
+import { openTab } from "../../src/shell/tabBar";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 import { COLLECTIVES, DTYPES, MAP, PLACES, VALUES, table } from "./shardingReplies";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { render } from "preact";
 import { Session } from "../../src/model/session";
-import { Store } from "../../src/model/store";
+import { Store } from "../../src/model/observable";
 import { ExportMenu } from "../../src/tabs/timeline/exportMenu";
 import type { TimelineModel } from "../../src/tabs/timeline/model";
 import { $, FakeKernel, soon } from "../kernel";

@@ -16,7 +16,7 @@ from jaxstage_ext.analysis.collectives.collective_causes import CauseKind
 from jaxstage_ext.program.device.program_devices import NO_SPEED_OF_TARGET
 from jaxstage_ext.report.text.public_paths import public_path
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def shape(*sizes: int) -> jax.ShapeDtypeStruct:

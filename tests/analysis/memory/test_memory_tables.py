@@ -29,7 +29,7 @@ DONATIONS = memory_wording.DONATIONS
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def of(function: Any, *arguments: Any, target: str = "local") -> Memory:

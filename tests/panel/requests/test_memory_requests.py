@@ -26,7 +26,7 @@ PROGRAMS = load_programs().PROGRAMS
 X = jnp.ones((64, 64))
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def step(w: jax.Array, x: jax.Array) -> jax.Array:

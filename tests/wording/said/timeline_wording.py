@@ -29,7 +29,7 @@ SAID = {
     "a line": said(),
     "a library line": said(is_library=True),
     "an operation": said(line="", op="a_very_long_name_" * 5),
-    "a kernel of a command buffer": said(line="", op=f"{wording.COMMAND_BUFFER} 3"),
+    "a command buffer": said(line="", op="command_buffer_1"),
     "neither": said(line="", op=""),
     "an inferred line": said(is_inferred=True),
     "work without events": said(unrecorded=0.6),

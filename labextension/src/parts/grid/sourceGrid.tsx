@@ -1,7 +1,7 @@
 /** A table whose rows name source lines: the code of each stands beside its name. */
 
 import { useMemo } from "preact/hooks";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import type { Grid, TextField } from "../../wire/tables";
 import { useDoc, useDocuments } from "../hooks";
 import { type GridProps, GridView } from "./gridView";

@@ -1,7 +1,7 @@
 import { byName, number, text } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 import { useDoc, useDocuments, useQuestion, useSelection } from "../../parts/hooks";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 interface Answer {

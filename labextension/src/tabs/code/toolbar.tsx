@@ -1,15 +1,14 @@
 import { toggle } from "../../model/actions";
 import { togglePane } from "../../parts/panes";
 import type { Show } from "../../model/rewrite";
-import { useLayoutStore } from "../../parts/layout";
-import { useDoc, useDocuments, useQuestion, useSelected, useSelection } from "../../parts/hooks";
+import { useDoc, useDocuments, useLayoutStore, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
 import { PanelButtons } from "../../parts/buttons";
 import { useEffect } from "preact/hooks";
 import { EVERYTHING } from "../../model/frames";
 import { fields } from "../../wire/check";
 import { readDocument } from "../../wire/state";
-import { Asking } from "../../parts/asking";
+import { Asking } from "../../parts/waiting";
 import { Heat, MEASURES } from "../../model/heat";
 import { LEGENDS, Lane } from "../../model/lane";
 import { chooseMargin, offeredMargins } from "../../model/margin";

@@ -10,7 +10,7 @@ import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useDocuments, useKept, useQuestion, useSelected, useSelection } from "../../parts/hooks";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { collective: 104, line: 92, time: 72, exposed: 66, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };

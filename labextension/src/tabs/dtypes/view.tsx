@@ -7,7 +7,7 @@ import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useDocuments, useQuestion, useSelected, useSelection } from "../../parts/hooks";
-import { lineOf, rowOfLine } from "../../model/sourceLine";
+import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };

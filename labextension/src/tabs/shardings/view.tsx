@@ -9,7 +9,7 @@ import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useDocuments, useKept, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { MeshMapView } from "./meshMapView";
-import { lineOf, rowOfLine } from "../../model/sourceLine";
+import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };

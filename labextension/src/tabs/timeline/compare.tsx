@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";

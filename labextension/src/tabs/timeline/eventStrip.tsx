@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { LinkButton } from "../../parts/buttons";
 import { Waiting } from "../../parts/waiting";
 import { focusLanes } from "./laneKeys";

@@ -5,7 +5,7 @@ import type { Documents } from "../../model/documents";
 import type { Kept } from "../../model/kept";
 import type { Questions } from "../../model/question";
 import type { Selection } from "../../model/selection";
-import { Store } from "../../model/store";
+import { Store } from "../../model/observable";
 import { type EventDetail, type EventPlace, type Overview, readEvent } from "./read";
 import { TileCache } from "./tiles";
 import { type Reach, type Span, around, fitted, kept, showing } from "../../parts/axis";

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import { NONE, classOf } from "../../model/links";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
@@ -11,6 +11,7 @@ import { CompareTable } from "./compare";
 import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTable } from "./tableRead";
 import { byName } from "../../wire/check";
 import type { Documents } from "../../model/documents";
+import type { Place } from "../../model/place";
 
 interface TablesProps {
   /** Those that have something to show. */
@@ -27,13 +28,8 @@ const DOC = "hlo";
 /** What a click on a row does, where that is not to select it. */
 const HINTS = byName<string>({ gaps: "Filter; click zooms to a gap", steps: "Filter; click zooms to a step" });
 
-interface Target {
-  doc: string;
-  row: number;
-}
-
 /** Where a row leads: its source line, in a table of lines, else its HLO instruction, else the line it names. */
-function targetOf(documents: Documents, name: string, table: TimelineTable, row: number): Target | null {
+function targetOf(documents: Documents, name: string, table: TimelineTable, row: number): Place | null {
   const source = rowOfLine(documents, lineAt(table, row));
   const hlo = table.hloRows[row] ?? -1;
   if (name !== "lines" && hlo >= 0) return { doc: DOC, row: hlo };

@@ -1,7 +1,7 @@
 /** The caret in a cell or file selects its line in the panels of that notebook. */
 
 import type { EditorView } from "@codemirror/view";
-import { selectLine, sourceDocument } from "../../../model/places";
+import { selectLine, sourceDocument } from "../../../model/sourceLines";
 import type { Session } from "../../../model/session";
 import type { Editors } from "./editors";
 import { notebooksOf } from "./homes";

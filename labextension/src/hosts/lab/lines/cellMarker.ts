@@ -1,7 +1,7 @@
 /** Keeps the marks of all editors to what the sessions on the page point at. */
 
 import type { EditorView } from "@codemirror/view";
-import { type LitLines, litLines } from "../../../model/places";
+import { type LitLines, litLines } from "../../../model/sourceLines";
 import type { Session } from "../../../model/session";
 import type { Editors, OpenSource } from "./editors";
 import { notebooksOf } from "./homes";

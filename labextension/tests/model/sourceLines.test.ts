@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { litLines, selectLine, sourceDocument } from "../../src/model/places";
+import { litLines, selectLine, sourceDocument } from "../../src/model/sourceLines";
 import { Session } from "../../src/model/session";
 import { columnsReply } from "../helpers";
 import { FakeKernel, soon } from "../kernel";

@@ -4,9 +4,32 @@ import { OP } from "../wire/columns";
 import type { Doc } from "./document";
 import type { Frames } from "./frames";
 import { type Lit, STRONG, WEAK, classOf, rangeOf } from "./links";
-import { type Pick, SOURCE, isSource } from "./place";
+import { type Pick, type Place, SOURCE, isSource } from "./place";
 import type { Documents } from "./documents";
 import type { Selection } from "./selection";
+
+/** The row of the source pane, or -1. */
+export function rowOfLine(documents: Documents, label: string): number {
+  const first = label.split(", ")[0] ?? "";
+  const colon = first.lastIndexOf(":");
+  const line = Number(first.slice(colon + 1));
+  const frames = documents.frames();
+  if (colon < 0 || !Number.isInteger(line) || !frames) return -1;
+  const file = frames.files.findIndex((one) => one.label === first.slice(0, colon) || one.name === first.slice(0, colon));
+  return file < 0 ? -1 : documents.sourceRow(file, line);
+}
+
+/** The source line that a row belongs to, as tables name it; "" where it is not known. */
+export function lineOf(documents: Documents, pick: Pick | null): string {
+  const rows = pick && documents.loaded(pick.doc)?.rows;
+  const frames = documents.frames();
+  if (!rows || !frames) return "";
+  if (rows.file && rows.number) return named(frames.files[rows.file[pick.row] ?? -1]?.label, rows.number[pick.row]);
+  const anchor = frames.anchor[rows.frame[pick.row] ?? -1] ?? -1;
+  return anchor < 0 ? "" : named(frames.files[frames.at.file[anchor] ?? -1]?.label, frames.at.line[anchor]);
+}
+
+const named = (label: string | undefined, line: number | undefined): string => (label && line && line > 0 ? `${label}:${line}` : "");
 
 /** Lines of a file, from 1, both ends included. */
 export interface LitLines {
@@ -32,12 +55,12 @@ function linesOf(documents: Documents, pick: Pick | null, by: LitLines["by"]): L
   const lit = documents.lit(pick);
   const frames = documents.frames();
   if (!lit || !frames) return [];
-  const lines = calledLines(frames, lit).map((range) => lineOf(documents, range.file, range.line, range.endLine, by, false));
-  if (lit.source) lines.push(lineOf(documents, lit.source.file, lit.source.line, lit.source.endLine, by, true));
+  const lines = calledLines(frames, lit).map((range) => litLine(documents, range.file, range.line, range.endLine, by, false));
+  if (lit.source) lines.push(litLine(documents, lit.source.file, lit.source.line, lit.source.endLine, by, true));
   return lines;
 }
 
-function lineOf(documents: Documents, file: number, first: number, last: number, by: LitLines["by"], isDirect: boolean): LitLines {
+function litLine(documents: Documents, file: number, first: number, last: number, by: LitLines["by"], isDirect: boolean): LitLines {
   return { file, first, last, hue: documents.colourOf(file, first), by, isDirect };
 }
 
@@ -78,8 +101,6 @@ export function selectLine(documents: Documents, selection: Selection, file: num
   if (selected?.doc !== found.doc || selected.row !== found.row) selection.select(found.doc, found.row, "");
   return true;
 }
-
-type Place = { doc: string; row: number };
 
 function rowOfSource(documents: Documents, file: number, line: number): Place | null {
   const row = documents.sourceRow(file, line);

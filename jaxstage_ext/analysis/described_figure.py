@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from html import escape, unescape
+from html import unescape
 from typing import Any
+
+from jaxstage_ext.report.text import markup
 
 with warnings.catch_warnings():  # plotly adds to the user's filters when it is imported, and with its first figure
     from plotly import graph_objects
@@ -28,7 +30,7 @@ class DescribedFigure(Figure):  # type: ignore[misc]
         if not _is_drawn_by_the_front_end(bundle):
             return bundle
         text = self._in_words()
-        return bundle | {"text/html": f"<p>{escape(text)}</p>", "text/plain": text}
+        return bundle | {"text/html": markup.paragraph(markup.said(text)), "text/plain": text}
 
     @property
     def _ipython_display_(self) -> Any:

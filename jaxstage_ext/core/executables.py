@@ -29,20 +29,18 @@ _SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
 
 @dataclass(frozen=True)
 class Made:
-    """One compile by XLA.
-
-    Attributes:
-      key: of what was compiled; the same for every executable that must be equal.
-      seconds: that XLA took for it.   reused: whether it was compiled for an earlier inspection.
-      given: the options that XLA was given; None where JAX does not say them.
-    """
+    """One compile by XLA."""
 
     key: str
+    """Of what was compiled; the same for every executable that must be equal."""
     seconds: float
+    """That XLA took for it."""
     executable: Any = field(repr=False)
     client: Any = field(repr=False)
     reused: bool = False
+    """Whether it was compiled for an earlier inspection."""
     given: ConfiguredOptions | None = field(default=None, repr=False)
+    """The options that XLA was given; None where JAX does not say them."""
 
 
 def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[Any, Made | None]:  # noqa: A001

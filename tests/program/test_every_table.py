@@ -14,7 +14,7 @@ import pytest
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 
 SINGULAR = "<script>alert(1)</script>"
 KEPT: dict[str, Inspection] = {}

@@ -19,7 +19,7 @@ from jaxstage_ext.analysis.collectives import collective_wording
 from jaxstage_ext.analysis.collectives.collective_causes import Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.report.text.public_paths import public_path

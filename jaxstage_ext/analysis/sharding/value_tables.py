@@ -15,22 +15,21 @@ from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
 class Shardings:
-    """The shardings of a program's values.
-
-    Attributes:
-      values: arguments and results.       places: the devices, in the order of the device assignment.
-      meshes: the program's meshes, the one that spans all devices first.    notes: remarks on the whole.
-    """
+    """The shardings of a program's values."""
 
     values: tuple[ShardedValue, ...]
+    """Arguments and results."""
     places: tuple[DevicePlace, ...] = ()
+    """The devices, in the order of the device assignment."""
     meshes: tuple[Mesh, ...] = ()
+    """The program's meshes, the one that spans all devices first."""
     notes: tuple[str, ...] = ()
+    """Remarks on the whole."""
     _look: Callable[[], tuple[ShardedValue, ...]] = field(default=tuple, repr=False)
 
     @cached_property

@@ -29,25 +29,25 @@ _NO_HIT = "not read while JAXStage was loaded"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CacheReport:
-    """What is known of the persistent cache.
-
-    Attributes:
-      state: the folder in use.   files: its entries; none of them where `problem` says why they cannot be read.
-      limits: below which JAX writes nothing.   tally: what the cache did for this kernel's compiles.
-      was_verified: whether every entry was read and compared with its checksum.
-      set_aside: the names that damaged entries were given now.   is_watched: whether the compile log is on.
-      newest_record: the number of the compile log's last record at that moment.
-    """
+    """What is known of the persistent cache."""
 
     state: FolderState
+    """The folder in use."""
     files: FolderFiles
+    """Its entries; none of them where `problem` says why they cannot be read."""
     limits: WriteLimits
+    """Below which JAX writes nothing."""
     tally: CacheTally
+    """What the cache did for this kernel's compiles."""
     was_verified: bool
+    """Whether every entry was read and compared with its checksum."""
     problem: str = ""
     set_aside: tuple[str, ...] = ()
+    """The names that damaged entries were given now."""
     is_watched: bool = True
+    """Whether the compile log is on."""
     newest_record: int = field(default_factory=lambda: LOG.newest)
+    """The number of the compile log's last record at that moment."""
 
     @property
     def entries(self) -> tuple[CacheEntry, ...]:

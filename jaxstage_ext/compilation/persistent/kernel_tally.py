@@ -13,27 +13,26 @@ _MOST_KEYS = 50_000
 
 @dataclass
 class CacheTally:
-    """Counts and seconds of the compiles that asked the cache.
-
-    Attributes:
-      compiles: how many ended so.   seconds: how long those took that were compiled, by outcome.
-      read, saved: seconds of the hits; of `hits_without_time` it is not known what they saved.
-      hit_keys: the entries that were read, by folder.   set_aside: damaged entries that were renamed.
-      without_key: compiles that did not ask, since JAX could not make their key.
-      written_keys: the entries that were written, by folder.
-      limits: which limits kept programs from being written, in s or bytes, and how many each, by outcome.
-    """
+    """Counts and seconds of the compiles that asked the cache."""
 
     compiles: Counter[CacheOutcome] = field(default_factory=Counter)
+    """How many ended so."""
     seconds: Counter[CacheOutcome] = field(default_factory=Counter)
+    """How long those took that were compiled, by outcome."""
     read: float = 0.0
     saved: float = 0.0
+    """`read`, `saved`: seconds of the hits; of `hits_without_time` it is not known what they saved."""
     hits_without_time: int = 0
     hit_keys: set[tuple[str, str]] = field(default_factory=set)
+    """The entries that were read, by folder."""
     set_aside: int = 0
+    """Damaged entries that were renamed."""
     without_key: int = 0
+    """Compiles that did not ask, since JAX could not make their key."""
     written_keys: set[tuple[str, str]] = field(default_factory=set)
+    """The entries that were written, by folder."""
     limits: dict[CacheOutcome, Counter[float]] = field(default_factory=dict)
+    """Which limits kept programs from being written, in s or bytes, and how many each, by outcome."""
 
     @property
     def hit_rate(self) -> float | None:

@@ -12,7 +12,8 @@ import jax
 from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.inputs.signatures import unwrapped
 from jaxstage_ext.core.jax_private import tracing
-from jaxstage_ext.core.stage.staged import COMPILE, Staged
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.staleness.traced_anew import traced_anew
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.report.text.bounded_repr import bounded_repr, type_name

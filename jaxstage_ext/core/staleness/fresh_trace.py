@@ -27,17 +27,14 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
 
 
 class FreshTrace(NamedTuple):
-    """How a fresh trace compares with the one that JAX keeps.
-
-    Attributes:
-      is_same: whether it gives the same jaxpr, whatever its arrays of JAX hold.
-      literals: (kept, fresh) of the numbers in which alone they differ, as JAX writes them.
-      arrays: the arrays of JAX of the fresh one, where the kept one has others in their place.
-    """
+    """How a fresh trace compares with the one that JAX keeps."""
 
     is_same: bool
+    """Whether it gives the same jaxpr, whatever its arrays of JAX hold."""
     literals: tuple[tuple[str, str], ...] = ()
+    """(kept, fresh) of the numbers in which alone they differ, as JAX writes them."""
     arrays: tuple[jax.Array, ...] = ()
+    """The arrays of JAX of the fresh one, where the kept one has others in their place."""
 
 
 def fresh_trace(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], kept: Any) -> FreshTrace | None:

@@ -92,7 +92,7 @@ def inspection_of(connection: Connection, params: Params, name: str = "id") -> L
         if isinstance(wanted, str) and wanted and wanted in (call.id, *call.models):
             return call
     raise BadRequest(
-        f"there is no inspection {quoted(wanted)} any more; it was freed, or its cell or its kernel ran anew"
+        f"there is no inspection {quoted(wanted)} any more; it was freed, its cell ran again, or its kernel restarted"
     )
 
 

@@ -10,7 +10,7 @@ from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks
 from jaxstage_ext.analysis.sharding import from_plain, from_text
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Mesh
-from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.targets.devices import CATALOGUE, Device
 from jaxstage_ext.core.targets.target import Target
@@ -39,7 +39,7 @@ def device_count(program: Program) -> int:
 def boundary_values(program: Program) -> list[value_shardings.BoundaryValue]:
     """Arguments and results with the shardings that they were given; none where JAX itself lowered nothing."""
     if program.jax_lowered is not None:
-        return value_shardings.of_program(program.jax_lowered, ref_names.namer(program.call.fn))
+        return value_shardings.of_program(program.jax_lowered, captured.namer(program.call.fn))
     is_compiled = isinstance(program.executable, jax.stages.Compiled)
     return value_shardings.of_compiled(program.executable) if is_compiled else []
 

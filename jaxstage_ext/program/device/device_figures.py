@@ -55,5 +55,6 @@ def _part_of_this_machine(sharing: int) -> DeviceMemory:
 def _here() -> Device | None:
     """The catalogue's figures of one of the kernel's own devices; None where it has none."""
     local = jax.local_devices()
-    chips = len({getattr(device, "coords", None) for device in local}) if hasattr(local[0], "coords") else len(local)
+    is_tpu = local[0].platform == "tpu"  # whose chips may have two devices; a GPU's coordinates are a list
+    chips = len({tuple(device.coords) for device in local}) if is_tpu else len(local)
     return devices.by_kind(local[0].device_kind, chips / len(local))

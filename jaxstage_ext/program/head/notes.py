@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values, unread_flags
-from jaxstage_ext.core.stage import dumped_ir
+from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.sources import source_wording
@@ -75,7 +75,7 @@ def _dumped(program: Program) -> list[str]:
     names = program.staged.dumped
     if not names:
         return []
-    return [f"JAX wrote {some(names, _DUMPS)} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
+    return [f"JAX wrote {some(names, _DUMPS)} to {public_folders(stages.dump_folder())} (jax_dump_ir_to)."]
 
 
 def _processes(program: Program) -> list[str]:

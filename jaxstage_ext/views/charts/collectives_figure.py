@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.analysis.collectives import collective_wording as wording
 from jaxstage_ext.analysis.collectives.collective_causes import CollectiveCause
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap
+from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import scaled
-from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.collectives.collective_table import Collectives

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.views.words import clean, cut
+from jaxstage_ext.report.text.terminal import clean, cut
 
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes

@@ -5,10 +5,11 @@ import { Session } from "../../src/model/session";
 import type { Params } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import MemoryView from "../../src/tabs/memory/view";
-import { openTab } from "../../src/shell/tabs";
+import { openTab } from "../../src/shell/tabBar";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 import { HEAD, reply } from "./memoryReply";
+import { within } from "../within";
 
 const columns = ["buffer", "size", "line"].map((name) => ({ name, hint: "", number: name === "size" }));
 const AT = {
@@ -33,7 +34,7 @@ async function open(head: Record<string, unknown> = HEAD): Promise<void> {
   });
   kernel.answers.kept = () => ({ result: { lines: KEPT, arrays: KEPT, policies: POLICIES }, buffers: [] });
   session = new Session(kernel);
-  render(<MemoryView session={session} />, document.body);
+  render(within(session, <MemoryView />), document.body);
   await soon(() => expect($(".jxs-mem-table tbody tr")).not.toBeNull());
 }
 
@@ -61,7 +62,7 @@ describe("the memory view", () => {
   it("a row selects its instruction for all views", async () => {
     await open();
     click($(".jxs-mem-table tbody tr"));
-    expect(session.store.get().selected).toEqual({ doc: "hlo", row: 4, from: "memory" });
+    expect(session.selection.get().selected).toEqual({ doc: "hlo", row: 4, from: "memory" });
   });
 
   it("donation is compiled by a click where it was not yet", async () => {
@@ -152,7 +153,7 @@ describe("the memory view", () => {
     kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "memory"] }] });
     kernel.answers.memory = failing;
     session = new Session(kernel);
-    render(<MemoryView session={session} />, document.body);
+    render(within(session, <MemoryView />), document.body);
     await soon(() => expect($('.jxs-look[role="alert"]')?.textContent).toContain("no buffer assignment of f"));
   });
 });

@@ -23,8 +23,8 @@ from jaxstage_ext.compilation.persistent import (
     record_store,
 )
 from jaxstage_ext.compilation.persistent.cache_entries import KeysSeen
-from jaxstage_ext.compilation.persistent.cache_warnings import PersistentCacheWarning
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
+from jaxstage_ext.compilation.persistent.flag_watch import PersistentCacheWarning
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import ExecutableDigest

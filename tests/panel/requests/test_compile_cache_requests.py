@@ -20,7 +20,7 @@ from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import compile_cache_requests
 from jaxstage_ext.panel.showing import page
 from jaxstage_ext.program.head.summary import summary
-from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.program.program import Program
 
 

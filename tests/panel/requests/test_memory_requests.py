@@ -16,7 +16,7 @@ from panel_requests import ask
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import allocation_map
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import memory_requests
 from jaxstage_ext.program import tabs

@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, FitVerdict
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Part, Suggestion
-from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
+from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, CheckedFigure
 from jaxstage_ext.analysis.memory.spaces import Space
 
 DEVICE = DeviceMemory("TPU v5e", 16_000_000_000)
@@ -60,10 +60,10 @@ SAID = {
     "advice: RESIDUALS that cannot be tried": advice(Suggestion.RESIDUALS, can_try=False),
     "advice: one name": advice(Suggestion.NOT_DONATED, ("w",)),
     **{
-        f"check: {difference.name}": wording.check(Check(Figure.PEAK, 2_000, 1_000, difference, "VMEM", "HBM"))
+        f"check: {difference.name}": wording.check(Check(CheckedFigure.PEAK, 2_000, 1_000, difference, "VMEM", "HBM"))
         for difference in CheckDifference
     },
-    "check: RESERVED": wording.check(Check(Figure.RESERVED, 2_000, 1_000, CheckDifference.UNEXPLAINED)),
+    "check: RESERVED": wording.check(Check(CheckedFigure.RESERVED, 2_000, 1_000, CheckDifference.UNEXPLAINED)),
     **{f"live: {kind.name}": live(kind) for kind in Kind},
     "live: donated": live(Kind.ARGUMENT, donated=True),
     "live: a result without a name": live(Kind.OUTPUT, ()),

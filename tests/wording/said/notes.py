@@ -50,7 +50,7 @@ def linked(is_optimised: bool, coverage: Any, is_of_file: bool = False) -> list[
 
 
 def dumped(*names: str) -> list[str]:
-    with patch.object(wording.dumped_ir, "folder", lambda: "/ir"):
+    with patch.object(wording.stages, "dump_folder", lambda: "/ir"):
         return wording._dumped(SimpleNamespace(staged=SimpleNamespace(dumped=names)))  # type: ignore[arg-type]
 
 

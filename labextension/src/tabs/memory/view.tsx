@@ -2,14 +2,14 @@ import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
-import type { Session } from "../../model/session";
 import { byName, list, text } from "../../wire/check";
 import type { Reply } from "../../wire/source";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { MemoryChart } from "./chart";
 import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
+import type { Documents } from "../../model/documents";
+import type { Selection } from "../../model/selection";
 
 const PARTS: [name: string, title: string, hint: string][] = [
   ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],
@@ -24,20 +24,21 @@ const DOC = "hlo";
 const MOST_POLICIES = 100;
 
 /** Selects in all views what made a row: its HLO instruction; without one its source line ("In [3]:12"). */
-function choose(session: Session, place: number, line: string): void {
-  if (place >= 0) return session.select(DOC, place, "memory");
+function choose(documents: Documents, selection: Selection, place: number, line: string): void {
+  if (place >= 0) return selection.select(DOC, place, "memory");
   const [, file, number] = /^(.*):(\d+)$/.exec(line) ?? [];
-  const at = session.frames()?.files.findIndex((f) => f.name === file || f.label === file) ?? -1;
-  const row = at >= 0 ? session.sourceRow(at, Number(number)) : -1;
-  if (row >= 0) session.select("python", row, "memory");
+  const at = documents.frames()?.files.findIndex((f) => f.name === file || f.label === file) ?? -1;
+  const row = at >= 0 ? documents.sourceRow(at, Number(number)) : -1;
+  if (row >= 0) selection.select("python", row, "memory");
 }
 
 /** Rows of the HLO document that came from what is selected. */
-function useLit(session: Session): (row: number) => boolean {
-  const selected = useShared(session, (s) => s.selected);
-  const hlo = session.doc(DOC);
+function useLit(): (row: number) => boolean {
+  const documents = useDocuments();
+  const selected = useSelected((s) => s.selected);
+  const hlo = documents.doc(DOC);
   useDoc(hlo);
-  const lit = session.lit(selected);
+  const lit = documents.lit(selected);
   const rows = hlo?.rows ?? null;
   return useMemo(() => (row: number) => row >= 0 && rows !== null && classOf(lit, rows, row) === STRONG, [lit, rows]);
 }
@@ -48,7 +49,6 @@ export const readAt = (reply: Reply): { live: number; table: Table } => ({
 });
 
 interface Moment {
-  session: Session;
   memory: Memory;
   space: Space;
   position: number;
@@ -56,8 +56,10 @@ interface Moment {
   onBand: (band: [number, number] | null) => void;
 }
 
-function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
-  const question = useQuestion(session, "memory at", { space: space.color, position }, readAt);
+function Lives({ memory, space, position, isLit, onBand }: Moment) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const question = useQuestion("memory at", { space: space.color, position }, readAt);
   const [shown, setShown] = useState(question.value);
   useEffect(() => {
     if (question.value) setShown(question.value);
@@ -79,18 +81,17 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
         {position === space.position && <span class="jxs-mem-peak"> the peak</span>}
       </p>
       <MemoryTable
-        session={session}
         table={table}
         label="live buffers"
         lit={lit}
         onHover={(row) => onBand(row === null ? null : (table.lives[row] ?? null))}
-        onRow={(row) => choose(session, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
+        onRow={(row) => choose(documents, selection, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
       />
     </>
   );
 }
 
-export const readPolicies = ({ result }: Reply) => ({
+const readPolicies = ({ result }: Reply) => ({
   policies: readTable(result.policies),
   compiled: list(result.compiled, MOST_POLICIES).map((one) => one === true),
 });
@@ -104,8 +105,8 @@ export const readKept = (reply: Reply) => ({
 });
 
 /** The program compiled with a checkpoint policy: what it takes, once that is known. */
-function Trial({ session, policy, onKnown }: { session: Session; policy: string; onKnown: (known: ReturnType<typeof readPolicies>) => void }) {
-  const question = useQuestion(session, "policy", { policy }, readTrial);
+function Trial({ policy, onKnown }: { policy: string; onKnown: (known: ReturnType<typeof readPolicies>) => void }) {
+  const question = useQuestion("policy", { policy }, readTrial);
   useEffect(() => {
     if (question.value) onKnown(question.value);
   }, [question.value]);
@@ -113,20 +114,17 @@ function Trial({ session, policy, onKnown }: { session: Session; policy: string;
   return <p class="jxs-note">{question.value.text}</p>;
 }
 
-function Backward({ session }: { session: Session }) {
+function Backward() {
+  const documents = useDocuments();
+  const selection = useSelection();
   const [policy, setPolicy] = useState("");
-  const question = useQuestion(session, "kept", { policy }, readKept);
-  const remembered = `memory policy ${session.call}`;
-  const [tried, setTried] = useState((session.recall(remembered) as string) ?? "");
+  const question = useQuestion("kept", { policy }, readKept);
+  const [tried, compile] = useKeptState(`memory policy ${selection.call}`, "");
   const [trials, setTrials] = useState<ReturnType<typeof readPolicies> | null>(null);
   if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
   const { lines, arrays } = question.value;
   const { policies, compiled } = trials ?? question.value;
   const names = policies.rows.map((row) => row[0] ?? "");
-  const compile = (name: string) => {
-    session.keep(remembered, name);
-    setTried(name);
-  };
   const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
     <div class="jxs-mem-backward">
@@ -141,9 +139,8 @@ function Backward({ session }: { session: Session }) {
             ) : null,
           )}
         </div>
-        {tried && <Trial session={session} policy={tried} onKnown={setTrials} key={tried} />}
+        {tried && <Trial policy={tried} onKnown={setTrials} key={tried} />}
         <MemoryTable
-        session={session}
           table={policies}
           label="checkpoint policies"
           onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
@@ -151,49 +148,47 @@ function Backward({ session }: { session: Session }) {
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
-        <MemoryTable session={session} table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
+        <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(documents, selection, -1, lines.rows[row]?.[0] ?? "")} />
         <h4>Arrays</h4>
-        <MemoryTable session={session} table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
+        <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(documents, selection, -1, arrays.rows[row]?.[line] ?? "")} />
       </div>
     </div>
   );
 }
 
 /** A table as it is; rows with a source line select it. */
-function Listed({ session, table = readTable(null), label }: { session: Session; table?: Table | undefined; label: string }) {
+function Listed({ table = readTable(null), label }: { table?: Table | undefined; label: string }) {
+  const documents = useDocuments();
+  const selection = useSelection();
   const line = table.columns.findIndex(({ name }) => name === "line");
-  const onRow = line < 0 ? {} : { onRow: (row: number) => choose(session, -1, table.rows[row]?.[line] ?? "") };
-  return <MemoryTable session={session} table={table} label={label} {...onRow} />;
+  const onRow = line < 0 ? {} : { onRow: (row: number) => choose(documents, selection, -1, table.rows[row]?.[line] ?? "") };
+  return <MemoryTable table={table} label={label} {...onRow} />;
 }
 
 export const readAdvice = ({ result }: Reply) => readTable(result.advice);
 
-function Donated({ session, names }: { session: Session; names: string }) {
-  const question = useQuestion(session, "donation", {}, readAdvice);
+function Donated({ names }: { names: string }) {
+  const question = useQuestion("donation", {}, readAdvice);
   if (!question.value) return <Waiting question={question} what={`Compiling with ${names} donated`} />;
-  return <Listed session={session} table={question.value} label="advice" />;
+  return <Listed table={question.value} label="advice" />;
 }
 
 /** What could be saved; what donating saves is compiled when somebody asks. */
-function Suggestions({ session, memory }: { session: Session; memory: Memory }) {
-  const remembered = `memory donation ${session.call}`;
-  const [isAsked, setAsked] = useState(session.recall(remembered) === true);
+function Suggestions({ memory }: { memory: Memory }) {
+  const selection = useSelection();
+  const [isAsked, setAsked] = useKeptState(`memory donation ${selection.call}`, false);
   const names = memory.donate.join(", ");
-  if (isAsked && names) return <Donated session={session} names={names} />;
-  const compile = () => {
-    session.keep(remembered, true);
-    setAsked(true);
-  };
+  if (isAsked && names) return <Donated names={names} />;
   return (
     <>
       {names && (
         <div class="jxs-mem-policies jxs-strip">
-          <button type="button" class="jxs-button jxs-boxed" data-donate title="what it needs and moves then" onClick={compile}>
+          <button type="button" class="jxs-button jxs-boxed" data-donate title="what it needs and moves then" onClick={() => setAsked(true)}>
             Compile with {names} donated
           </button>
         </div>
       )}
-      <Listed session={session} table={memory.tables.advice} label="advice" />
+      <Listed table={memory.tables.advice} label="advice" />
     </>
   );
 }
@@ -214,14 +209,15 @@ function Headline({ memory }: { memory: Memory }) {
   );
 }
 
-function Browser({ session, memory }: { session: Session; memory: Memory }) {
-  const kept = (name: string) => `memory ${name} ${session.call}`;
-  const [part, setPart] = useState((session.recall(kept("part")) as string) ?? "at");
-  const [color, setColor] = useState((session.recall(kept("space")) as number) ?? 0);
+function Browser({ memory }: { memory: Memory }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const [part, open] = useKeptState(`memory part ${selection.call}`, "at");
+  const [color, setColor] = useKeptState(`memory space ${selection.call}`, 0);
   const space = memory.spaces.find((one) => one.color === color) ?? memory.spaces[0];
-  const [position, setPosition] = useState((session.recall(kept("position")) as number) ?? space?.position ?? 0);
+  const [position, go] = useKeptState(`memory position ${selection.call}`, space?.position ?? 0);
   const [band, setBand] = useState<[number, number] | null>(null);
-  const isLit = useLit(session);
+  const isLit = useLit();
   const lit = useMemo(() => {
     const { row, space: spaces } = memory.buffers;
     const found: number[] = [];
@@ -229,21 +225,12 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
     return found;
   }, [memory, color, isLit]);
   if (!space) return <p class="jxs-note">This program allocates no memory.</p>;
-  const go = (to: number) => {
-    session.keep(kept("position"), to);
-    setPosition(to);
-  };
-  const open = (name: string) => {
-    session.keep(kept("part"), name);
-    setPart(name);
-  };
   const pickSpace = (to: Space) => {
-    session.keep(kept("space"), to.color);
     setColor(to.color);
     go(to.position);
   };
   const differ = differing(memory.tables.checks);
-  const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
+  const pickBuffer = (buffer: number) => choose(documents, selection, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
   return (
     <div class="jxs-memory jxs-column">
       <Headline memory={memory} />
@@ -294,18 +281,19 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         ))}
       </div>
       <div class="jxs-mem-part">
-        {part === "at" && <Lives session={session} memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
-        {part === "backward" && <Backward session={session} />}
-        {part === "advice" && <Suggestions session={session} memory={memory} />}
-        {part !== "at" && part !== "advice" && part !== "backward" && <Listed session={session} table={memory.tables[part]} label={part} />}
+        {part === "at" && <Lives memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
+        {part === "backward" && <Backward />}
+        {part === "advice" && <Suggestions memory={memory} />}
+        {part !== "at" && part !== "advice" && part !== "backward" && <Listed table={memory.tables[part]} label={part} />}
       </div>
     </div>
   );
 }
 
 /** Memory over the schedule: what lives when, does it fit, and what could be changed. */
-export default function MemoryView({ session }: { session: Session }) {
-  const question = useQuestion(session, "memory", {}, readMemory);
+export default function MemoryView() {
+  const selection = useSelection();
+  const question = useQuestion("memory", {}, readMemory);
   if (!question.value) return <Waiting question={question} what="Recompiling for the buffer assignment" />;
-  return <Browser session={session} memory={question.value} key={session.call} />;
+  return <Browser memory={question.value} key={selection.call} />;
 }

@@ -131,7 +131,7 @@ def test_a_bar_has_as_many_pixels_as_it_is_large() -> None:
 
 
 def test_a_share_that_rounds_to_nothing_is_not_zero() -> None:
-    assert computed_html._bar(0.0001).text == "under 1%"
+    assert computed_html._bar(0.0001).text == "<1%"
     assert computed_html._bar(0.0).text == "0%"
     assert computed_html._bar(0.844).text == "84%"
     assert computed_html._bar(0.125).text == "13%"

@@ -8,7 +8,7 @@ import type { Documents } from "../../src/model/documents";
 import { Session } from "../../src/model/session";
 import type { Params } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
-import { packed } from "../tabs/costReplies";
+import { packed } from "../tabs/tableReply";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, soon } from "../kernel";
 

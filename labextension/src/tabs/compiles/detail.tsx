@@ -1,10 +1,11 @@
+import { textIn } from "../../wire/texts";
 import type { ComponentChildren } from "preact";
 import { copy } from "../../model/actions";
 import { LinkButton } from "../../parts/buttons";
 import { IconButton } from "../../parts/icons";
 import { Waiting } from "../../parts/waiting";
 import { counted } from "../../wire/figures";
-import { type Causes, type Compiles, textOf } from "./read";
+import { type Causes, type Compiles } from "./read";
 import { type CompileAbout, type Difference, type Persistent, type Place, persistentWords, readRecord, stageWords } from "./readRecord";
 import { OpenButtons } from "./openButtons";
 import { useQuestion, useQuestions, useSelection } from "../../parts/hooks";
@@ -185,12 +186,12 @@ function Listed({ compiles, causes, causeRow, number }: ListedProps) {
     <div class="jxs-co-title">
       <p class="jxs-anywhere">
         <b>
-          #{number} <code>{textOf(compiles.function, row)}</code>
+          #{number} <code>{textIn(compiles.function, row)}</code>
         </b>{" "}
-        <span class="jxs-dim">{textOf(compiles.outcome, row)}</span>
+        <span class="jxs-dim">{textIn(compiles.outcome, row)}</span>
       </p>
-      {causes && <p class="jxs-co-why jxs-anywhere">{textOf(causes.why, of)}</p>}
-      {causes && <p class="jxs-dim jxs-anywhere">{textOf(causes.signature, of)}</p>}
+      {causes && <p class="jxs-co-why jxs-anywhere">{textIn(causes.why, of)}</p>}
+      {causes && <p class="jxs-dim jxs-anywhere">{textIn(causes.signature, of)}</p>}
     </div>
   );
 }

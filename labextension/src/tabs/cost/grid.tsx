@@ -48,7 +48,7 @@ export function CostGrid({ costs, doc, label, ofLine = false, query = "", first,
   return (
     <>
       <SourceGrid
-        lines={ofLine ? "group" : "line"}
+        lines="line"
         grid={costs.grid}
         rows={rows}
         label={label}

@@ -1,7 +1,6 @@
 import { counted } from "../../wire/figures";
 import { useState } from "preact/hooks";
-import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "./read";
-import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "./equations";
+import { type Costs, EQUATION_GROUPS, GROUPS, readCosts } from "./read";
 import { FilterBox } from "../../parts/filter";
 import { AS_GIVEN } from "../../parts/grid/gridView";
 import { cellText } from "../../parts/grid/sort";
@@ -10,7 +9,7 @@ import { Waiting } from "../../parts/waiting";
 import { useKeptState, useQuestion, useSelection } from "../../parts/hooks";
 
 const BYTES = { field: "bytes", down: true };
-const FLOPS = { field: "flops", down: true };
+const FLOPS = { field: "FLOPs", down: true };
 const NOTHING = "The program computes nothing.";
 const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
 
@@ -20,7 +19,7 @@ interface Props {
 
 /** What the instruction holds, beneath the table. */
 function Members({ name }: { name: string }) {
-  const question = useQuestion("members", { instruction: name }, readMembers);
+  const question = useQuestion("members", { instruction: name }, readCosts);
   return (
     <div class="jxs-members jxs-grow jxs-column">
       <p class="jxs-members-note">
@@ -42,7 +41,7 @@ const textOf = (costs: Costs, name: string, row: number) => {
 };
 
 function Instructions({ query }: Props) {
-  const question = useQuestion("cost", {}, readInstructions);
+  const question = useQuestion("cost", {}, readCosts);
   const [current, setCurrent] = useState(-1);
   const [shown, setShown] = useKeptState("cost members", false);
   if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
@@ -62,14 +61,22 @@ function Instructions({ query }: Props) {
   );
 }
 
-function Grouped({ query, group }: Props & { group: Group }) {
-  const question = useQuestion("cost_groups", { group }, readGroups);
+interface GroupedProps extends Props {
+  group: string;
+  /** The request, and the document whose rows are counted. */
+  method: string;
+  doc: string;
+}
+
+function Grouped({ query, group, method, doc }: GroupedProps) {
+  const question = useQuestion(method, { group }, readCosts);
   if (!question.value) return <Waiting question={question} what="Summing" />;
-  return <CostGrid costs={question.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
+  const [label, first] = doc === "hlo" ? [`cost by ${group}`, BYTES] : [`jaxpr cost by ${group}`, FLOPS];
+  return <CostGrid costs={question.value} doc={doc} label={label} ofLine={group === "line"} query={query} first={first} nothing={NOTHING} />;
 }
 
 function Equations({ query }: Props) {
-  const question = useQuestion("equations", {}, readEquations);
+  const question = useQuestion("equations", {}, readCosts);
   if (!question.value) return <Waiting question={question} what="Counting the equations" />;
   return (
     <>
@@ -81,12 +88,6 @@ function Equations({ query }: Props) {
       <CostGrid costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
     </>
   );
-}
-
-function EquationsGrouped({ query, group }: Props & { group: EquationGroup }) {
-  const question = useQuestion("equation_groups", { group }, readEquationGroups);
-  if (!question.value) return <Waiting question={question} what="Summing" />;
-  return <CostGrid costs={question.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
 }
 
 type Choice = readonly [name: string, title: string, hint?: string];
@@ -116,12 +117,10 @@ function Choices({ label, name, all, now, onChoose }: { label: string; name: str
 }
 
 function Rows({ source, group, query }: Props & { source: string; group: string }) {
-  if (source === "jaxpr") {
-    if (group === "equation") return <Equations query={query} />;
-    return <EquationsGrouped group={group as EquationGroup} query={query} />;
-  }
+  if (group === "equation") return <Equations query={query} />;
   if (group === "instruction") return <Instructions query={query} />;
-  return <Grouped group={group as Group} query={query} />;
+  const [method, doc] = source === "jaxpr" ? ["equation_groups", "jaxpr"] : ["cost_groups", "hlo"];
+  return <Grouped group={group} method={method} doc={doc} query={query} />;
 }
 
 /** Instructions of the HLO or equations of the jaxpr, or their totals by line, scope, computation, operation or dtype. */

@@ -1,15 +1,17 @@
 import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
-import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
-import { byName, list, text } from "../../wire/check";
+import { type Memory, type Space, type Table, bytes, EMPTY, lineOf, readMemory, readWritten } from "./read";
+import { byName, list, number, text } from "../../wire/check";
+import { partOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
-import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
+import { textAt } from "../../wire/tables";
 import { MemoryChart } from "./chart";
 import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
 import type { Documents } from "../../model/documents";
 import type { Selection } from "../../model/selection";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 
 const PARTS: [name: string, title: string, hint: string][] = [
   ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],
@@ -43,10 +45,12 @@ function useLit(): (row: number) => boolean {
   return useMemo(() => (row: number) => row >= 0 && rows !== null && classOf(lit, rows, row) === STRONG, [lit, rows]);
 }
 
-export const readAt = (reply: Reply): { live: number; table: Table } => ({
-  live: typeof reply.result.live === "number" ? reply.result.live : 0,
-  table: readTable(reply.result.table),
+export const readAt = async (reply: Reply): Promise<{ live: number; table: Table }> => ({
+  live: number(reply.result.live) ?? 0,
+  table: await part(reply, "table"),
 });
+
+const part = (reply: Reply, name: string): Promise<Table> => readWritten(partOf(reply, reply.result[name]));
 
 interface Moment {
   memory: Memory;
@@ -66,8 +70,7 @@ function Lives({ memory, space, position, isLit, onBand }: Moment) {
   }, [question.value]);
   if (!shown) return <Waiting question={question} what="Reading the live buffers" />;
   const { table } = shown;
-  const line = table.columns.findIndex(({ name }) => name === "line");
-  const lit = new Set(table.places.flatMap((place, row) => (isLit(place) ? [row] : [])));
+  const lit = new Set([...table.row.keys()].filter((row) => isLit(table.row[row] as number)));
   const step = memory.steps[position];
   return (
     <>
@@ -84,28 +87,33 @@ function Lives({ memory, space, position, isLit, onBand }: Moment) {
         table={table}
         label="live buffers"
         lit={lit}
-        onHover={(row) => onBand(row === null ? null : (table.lives[row] ?? null))}
-        onRow={(row) => choose(documents, selection, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
+        onHover={(row) => onBand(row === null || (table.from[row] ?? -1) < 0 ? null : [table.from[row] as number, table.to[row] as number])}
+        onRow={(row) => choose(documents, selection, table.row[row] ?? -1, textAt(table.grid, "line", row))}
       />
     </>
   );
 }
 
-const readPolicies = ({ result }: Reply) => ({
-  policies: readTable(result.policies),
-  compiled: list(result.compiled, MOST_POLICIES).map((one) => one === true),
+interface Policies {
+  policies: Table;
+  compiled: boolean[];
+}
+
+const readPolicies = async (reply: Reply): Promise<Policies> => ({
+  policies: await part(reply, "policies"),
+  compiled: list(reply.result.compiled, MOST_POLICIES).map((one) => one === true),
 });
 
-export const readTrial = (reply: Reply) => ({ ...readPolicies(reply), text: text(reply.result.text) });
+export const readTrial = async (reply: Reply) => ({ ...(await readPolicies(reply)), text: text(reply.result.text) });
 
-export const readKept = (reply: Reply) => ({
-  ...readPolicies(reply),
-  lines: readTable(reply.result.lines),
-  arrays: readTable(reply.result.arrays),
+export const readKept = async (reply: Reply) => ({
+  ...(await readPolicies(reply)),
+  lines: await part(reply, "lines"),
+  arrays: await part(reply, "arrays"),
 });
 
 /** The program compiled with a checkpoint policy: what it takes, once that is known. */
-function Trial({ policy, onKnown }: { policy: string; onKnown: (known: ReturnType<typeof readPolicies>) => void }) {
+function Trial({ policy, onKnown }: { policy: string; onKnown: (known: Policies) => void }) {
   const question = useQuestion("policy", { policy }, readTrial);
   useEffect(() => {
     if (question.value) onKnown(question.value);
@@ -120,12 +128,11 @@ function Backward() {
   const [policy, setPolicy] = useState("");
   const question = useQuestion("kept", { policy }, readKept);
   const [tried, compile] = useKeptState(`memory policy ${selection.call}`, "");
-  const [trials, setTrials] = useState<ReturnType<typeof readPolicies> | null>(null);
+  const [trials, setTrials] = useState<Policies | null>(null);
   if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
   const { lines, arrays } = question.value;
   const { policies, compiled } = trials ?? question.value;
-  const names = policies.rows.map((row) => row[0] ?? "");
-  const line = arrays.columns.findIndex(({ name }) => name === "line");
+  const names = Array.from({ length: policies.grid.length }, (_, row) => textAt(policies.grid, "policy", row));
   return (
     <div class="jxs-mem-backward">
       <div>
@@ -148,24 +155,24 @@ function Backward() {
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
-        <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(documents, selection, -1, lines.rows[row]?.[0] ?? "")} />
+        <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(documents, selection, -1, textAt(lines.grid, "line", row))} />
         <h4>Arrays</h4>
-        <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(documents, selection, -1, arrays.rows[row]?.[line] ?? "")} />
+        <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(documents, selection, -1, textAt(arrays.grid, "line", row))} />
       </div>
     </div>
   );
 }
 
 /** A table as it is; rows with a source line select it. */
-function Listed({ table = readTable(null), label }: { table?: Table | undefined; label: string }) {
+function Listed({ table = EMPTY, label }: { table?: Table | undefined; label: string }) {
   const documents = useDocuments();
   const selection = useSelection();
-  const line = table.columns.findIndex(({ name }) => name === "line");
-  const onRow = line < 0 ? {} : { onRow: (row: number) => choose(documents, selection, -1, table.rows[row]?.[line] ?? "") };
+  const hasLine = table.grid.fields.some(({ name }) => name === "line");
+  const onRow = hasLine ? { onRow: (row: number) => choose(documents, selection, -1, textAt(table.grid, "line", row)) } : {};
   return <MemoryTable table={table} label={label} {...onRow} />;
 }
 
-export const readAdvice = ({ result }: Reply) => readTable(result.advice);
+export const readAdvice = (reply: Reply): Promise<Table> => part(reply, "advice");
 
 function Donated({ names }: { names: string }) {
   const question = useQuestion("donation", {}, readAdvice);
@@ -195,8 +202,7 @@ function Suggestions({ memory }: { memory: Memory }) {
 
 /** How many of XLA's own figures are others. */
 function differing(checks: Table | undefined): number {
-  const note = checks?.columns.findIndex(({ name }) => name === "note") ?? -1;
-  return checks?.rows.filter((row) => row[note]).length ?? 0;
+  return checks ? [...Array(checks.grid.length).keys()].filter((row) => textAt(checks.grid, "note", row)).length : 0;
 }
 
 const MARKS = byName<string>({ yes: "✓", "only with a setting": "!", no: "✕" });

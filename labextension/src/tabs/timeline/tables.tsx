@@ -21,7 +21,6 @@ interface TablesProps {
   onClear: () => void;
   /** Shows a part of the timeline. */
   onGo: (range: Range) => void;
-  onEvent: (event: number) => void;
 }
 
 const DOC = "hlo";
@@ -53,12 +52,12 @@ function useIsLit(name: string, table: TimelineTable): (row: number) => boolean 
   };
 }
 
-interface RowsProps extends Pick<TablesProps, "onGo" | "onEvent"> {
+interface RowsProps extends Pick<TablesProps, "onGo"> {
   name: string;
   query: string;
 }
 
-function Rows({ name, query, table, onGo, onEvent }: RowsProps & { table: TimelineTable }) {
+function Rows({ name, query, table, onGo }: RowsProps & { table: TimelineTable }) {
   const documents = useDocuments();
   const selection = useSelection();
   const [current, setCurrent] = useState(-1);
@@ -74,8 +73,6 @@ function Rows({ name, query, table, onGo, onEvent }: RowsProps & { table: Timeli
     if (target) selection.select(target.doc, target.row, "timeline table");
     const span = table.spans[row];
     if (span) onGo(span);
-    const event = table.events[row] ?? -1;
-    if (event >= 0) onEvent(event);
   };
   const open = (row: number) => {
     const target = targetOf(documents, name, table, row);

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.report.document_kinds import KINDS
-from jaxstage_ext.report.text.units import duration, plural
+from jaxstage_ext.report.text.units import duration, plural, share
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.head.summary_form import FigureSummary, StageSummary, Summary
@@ -94,9 +94,8 @@ def linked(summary: Summary) -> str:
     noun = next((kind.operations for kind in reversed(kinds) if kind.operations), "lines")
     counts_of = {"direct": coverage["direct"], "library": coverage.get("library", 0), "inferred": coverage["inferred"]}
     links, total = sum(counts_of.values()), coverage["total"]
-    shown = "100" if links == total else f"{min(100 * links / total, 99.9):.3g}"
     each = [f"{n:,} {kind}" for kind, n in counts_of.items() if n or kind != "library"]
-    return f"{shown}% of {noun} linked ({', '.join(each)}, of {total:,})"
+    return f"{share(links / total)} of {noun} linked ({', '.join(each)}, of {total:,})"
 
 
 def error(summary: Summary) -> tuple[str, list[str]]:

@@ -54,7 +54,7 @@ export interface Column {
 
 /** The columns that hold something; one of texts also has to have texts. */
 export function columnsOf({ result, buffers }: Reply): Column[] {
-  const described = (result.columns ?? result.fields ?? []) as { name: string; dtype: string }[];
+  const described = (result.columns ?? []) as { name: string; dtype: string }[];
   const strings = (result.strings ?? {}) as Record<string, string[]>;
   const isEmpty = (i: number) => {
     const { name, dtype } = described[i] ?? { name: "", dtype: "" };

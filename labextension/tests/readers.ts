@@ -14,8 +14,7 @@ import { readCache, readMisses } from "../src/tabs/compile_cache/read";
 import { readCauses, readCompiles } from "../src/tabs/compiles/read";
 import { readDifference } from "../src/parts/readDifference";
 import { readRecord } from "../src/tabs/compiles/readRecord";
-import { readEquationGroups, readEquations } from "../src/tabs/cost/equations";
-import { readGroups, readInstructions, readMembers, readOverview } from "../src/tabs/cost/read";
+import { readCosts, readOverview } from "../src/tabs/cost/read";
 import { readRoofline } from "../src/tabs/cost/roofline";
 import { read as readDtypes } from "../src/tabs/dtypes/view";
 import { read as readEffects } from "../src/tabs/effects/view";
@@ -90,16 +89,16 @@ export const READERS: Record<string, Reader> = {
   operations: { read: async (reply) => readOperations(reply) },
   flags: { read: readFlags },
   answer: { read: readAnswer, unused: ["question"] },
-  cost: { read: readInstructions },
-  cost_parts: { read: readInstructions },
-  members: { read: readMembers },
-  cost_groups: { read: readGroups },
-  equations: { read: readEquations },
-  equation_groups: { read: readEquationGroups },
+  cost: { read: readCosts },
+  cost_parts: { read: readCosts },
+  members: { read: readCosts },
+  cost_groups: { read: readCosts },
+  equations: { read: readCosts },
+  equation_groups: { read: readCosts },
   ledger: { read: readOverview },
-  roofline: { read: readRoofline, unused: ["verdict"] },
+  roofline: { read: readRoofline },
   heat: { read: (reply, { measure }) => Heat.read(String(measure), reply) },
-  memory: { read: readMemory, unused: ["differing", "fit.needed", "kinds", "length"] },
+  memory: { read: readMemory, unused: ["differing", "fit.needed", "kinds", "tables.constants.first"] },
   "memory at": { read: readAt },
   kept: { read: readKept },
   policy: { read: readTrial },
@@ -121,7 +120,7 @@ export const READERS: Record<string, Reader> = {
   lane: { read: Lane.read },
   warnings: { read: Warned.read },
   // of the coarse picture, as of a tile, the last count says no more than the number of segments
-  timeline: { read: readLanes, unused: ["format", "picture.columns.dtype", "picture.columns.name", "picture.counts"] },
+  timeline: { read: readLanes, unused: ["format", "picture.counts"] },
   "timeline tile": { read: (reply, { lanes }) => readTile(reply, String(lanes).split(",").map(Number)), unused: ["counts"] },
   "timeline event": { read: async (reply) => readEvent(reply), unused: ["device"] },
   "timeline events of": { read: async (reply) => readEventsOf(reply) },

@@ -26,9 +26,9 @@ export function replyOf(method: string): Recorded {
 }
 
 const names = (raw: unknown): string[] => (Array.isArray(raw) ? raw.map((one) => String(fields(one).name)) : []);
-const NAMED = ["columns", "fields"];
+const NAMED = ["columns"];
 /** Objects whose keys are names of the program's own. */
-const BY_NAME = ["figures", "lacks", "options", "peaks"];
+const BY_NAME = ["figures", "lacks", "options", "peaks", "strings"];
 
 /** The paths of all keys of a reply; of its columns their names. */
 export function keysOf(value: unknown, path = ""): string[] {
@@ -37,7 +37,7 @@ export function keysOf(value: unknown, path = ""): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = `${path}.${key}`;
     if (BY_NAME.includes(key)) return [here];
-    const columns = NAMED.includes(key) ? names(inner).map((name) => `${here}:${name}`) : [];
+    const columns = NAMED.includes(key) ? names(inner).filter((name) => !name.endsWith(": why")).map((name) => `${here}:${name}`) : [];
     return [here, ...columns, ...keysOf(inner, here)];
   });
 }

@@ -16,6 +16,7 @@ from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES, Shapes
 from jaxstage_ext.ir.wire import protowire
 from jaxstage_ext.ir.wire.lists import Lists, lists
+from jaxstage_ext.program.running.measured_columns import with_measured
 
 NUMBER = {name: number for number, (name, *_) in TYPES.items()}
 
@@ -119,6 +120,11 @@ class Costs:
     roofline: Any = None
     ledger: Any = None
     measured: Any = None
+
+    @property
+    def table(self) -> Any:
+        table = self.work.table
+        return table if self.measured is None else with_measured(table, self.work, self.roofline, self.measured)
 
     def by(self, group: str) -> Any:
         return self.work.by(group)

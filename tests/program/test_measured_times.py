@@ -22,6 +22,7 @@ from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.running.measured import measured
 from jaxstage_ext.program.source import margin
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
+from jaxstage_ext.report.text.units import share as percent
 from jaxstage_ext.report.unavailable import Unavailable
 from tests.helpers.recordings import Event, recording
 
@@ -99,16 +100,16 @@ def test_one_line_has_one_share() -> None:
     headline = timeline.headline
     assert (headline.line, headline.line_share) == (line, share)
     said = dict(zip(QUESTIONS, inspection.answers["answer"], strict=True))["time"]
-    assert said == timeline_wording.sentence(headline) and line in said and f"{share:.0%}" in said
+    assert said == timeline_wording.sentence(headline) and line in said and percent(share) in said
     marks = margin.time_lane(inspection.program).marks
     python = inspection.program.documents["python"]
-    [row] = [row for row, mark in marks["python"].items() if mark.label.startswith(f"{share:.1%}")]
+    [row] = [row for row, mark in marks["python"].items() if mark.label.startswith(percent(share))]
     assert python.lines[row].strip() == {PRODUCT: "h = jnp.tanh(x @ w)"}.get(
         int(line.rsplit(":")[1]), "return (h * 2).sum()"
     )
     ops = timeline.by_op()
     for op in ops.rows():
-        assert marks["hlo"][op["row"]].label.startswith(f"{op['share']:.1%}")
+        assert marks["hlo"][op["row"]].label.startswith(percent(op["share"]))
 
 
 def test_what_is_not_profiled_says_so_and_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_a_bar_has_as_many_pixels_as_it_is_large() -> None:
 
 
 def test_a_share_that_rounds_to_nothing_is_not_zero() -> None:
-    assert computed_html._bar(0.0001).endswith(" under 1%")
+    assert computed_html._bar(0.0001).endswith(" <1%")
     assert computed_html._bar(0.0).endswith(" 0%")
     assert computed_html._bar(0.844).endswith(" 84%")
     assert computed_html._bar(0.125).endswith(" 13%")

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.cost.work_columns import TRANSCENDENTALS, intensity
 from jaxstage_ext.report.numbering import numbered
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.units import scaled
@@ -63,6 +64,10 @@ class Equations:
     def moved(self) -> Floats:
         return self.read + self.written
 
+    def total(self, figures: Floats) -> Floats:
+        """Figures of one run, such as `flops` and `moved`, over all runs of each equation."""
+        return figures * self.runs
+
     @cached_property
     def total_flops(self) -> float:
         """Known FLOPs; of a conditional, those of the branch of most work."""
@@ -71,23 +76,25 @@ class Equations:
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
         """The equations, those of unknown FLOPs first, then the most FLOPs first."""
-        return np.argsort(-np.where(np.isnan(self.flops), np.inf, self.flops * self.runs), kind="stable")
+        return np.argsort(-np.where(np.isnan(self.flops), np.inf, self.total(self.flops)), kind="stable")
 
     @cached_property
     def table(self) -> Table:
         """One row per equation, the most FLOPs first."""
-        rows, runs = self.order, self.runs[self.order]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            intensity = np.where(self.moved[rows] > 0, self.flops[rows] / self.moved[rows], np.nan)
+        rows = self.order
         columns = {
             "primitive": Column([self.primitive[row] for row in rows]),
             "dtype": Column([self.dtype[row] for row in rows]),
-            "FLOPs": Column(self.flops[rows] * runs, "FLOP", "all runs, on all devices together; NaN unknown"),
-            "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
-            "bytes read": Column(self.read[rows] * runs, "B", "operands, if the equation were run alone"),
-            "bytes written": Column(self.written[rows] * runs, "B", "results, if the equation were run alone"),
-            "intensity": Column(intensity, "FLOP/B", "FLOPs per byte"),
-            "runs": Column(runs, "", "times in one run of the program"),
+            "FLOPs": Column(
+                self.total(self.flops)[rows],
+                "FLOP",
+                "over all runs, on all devices; a multiply-add counts as two",
+            ),
+            "transcendentals": Column(self.total(self.transcendentals)[rows], "", TRANSCENDENTALS),
+            "bytes read": Column(self.total(self.read)[rows], "B", "operands, if the equation were run alone"),
+            "bytes written": Column(self.total(self.written)[rows], "B", "results, if the equation were run alone"),
+            "intensity": intensity(self.flops[rows], self.moved[rows]),
+            "runs": Column(self.runs[rows], "", "times in one run of the program"),
             "line": Column([self.places.line[row] for row in rows]),
             "scope": Column([self.places.scope[row] for row in rows]),
             "row": Column(self.places.row[rows], "", "row of the jaxpr document"),
@@ -137,7 +144,7 @@ class Equations:
                     ("bytes written", self.written, "B"),
                 )
             },
-            "equations": Column(count),
+            "equations": Column(count, "", "how many equations it has"),
             "FLOPs unknown": Column(unknown, "", "equations whose FLOPs are unknown"),
             "row": Column(first, "", "row of the jaxpr document, of the equation with the most FLOPs"),
         }

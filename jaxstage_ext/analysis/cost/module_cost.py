@@ -23,6 +23,7 @@ from jaxstage_ext.analysis.cost.loops import executions
 from jaxstage_ext.analysis.cost.loops.executions import Executions
 from jaxstage_ext.analysis.cost.rules import flops, traffic
 from jaxstage_ext.analysis.cost.rules.library_calls import Counted
+from jaxstage_ext.analysis.cost.work_columns import TRANSCENDENTALS, intensity
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module
@@ -130,6 +131,19 @@ class Cost:
         """Bytes read and written, per instruction and run."""
         return self.bytes_read + self.bytes_written
 
+    def total(self, figures: Floats) -> Floats:
+        """Figures per instruction and run, such as `flops` and `moved`, over all runs of each instruction."""
+        return figures * self.runs
+
+    def counted(self, figures: Floats, is_bytes: bool = False) -> Floats:
+        """Figures of `parts`, such as `parts.flops`, as often as they count in `total_flops`, or in `total_bytes`."""
+        return figures * self.counted_runs[is_bytes][self.parts.owner]
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The instructions of `table`, the most bytes first."""
+        return self.shown[np.argsort(-self.total(self.moved)[self.shown], kind="stable")]
+
     @cached_property
     def why(self) -> dict[int, str]:
         """For the rows of `table`: instruction -> why its FLOPs are unknown; a fusion has the reason of its member."""
@@ -141,7 +155,7 @@ class Cost:
     @cached_property
     def unknown_share(self) -> float:
         """The share of the bytes that instructions of unknown FLOPs move, 0 to 1."""
-        moved = self.moved * self.runs
+        moved = self.total(self.moved)
         return float(moved[list(self.why)].sum()) / (float(moved[self.shown].sum()) or 1)
 
     @cached_property
@@ -149,18 +163,18 @@ class Cost:
         """The share of the bytes moved that stay in memory on the chip, 0 to 1."""
         if not len(self.near):
             return 0.0
-        moved, near = ((column * self.runs)[self.shown].sum() for column in (self.moved, self.near))
+        moved, near = (self.total(column)[self.shown].sum() for column in (self.moved, self.near))
         return float(near / (moved or 1))
 
     @cached_property
     def host_bytes(self) -> float:
         """The bytes in one run that are read from and written to the host's memory."""
-        return float((self.host * self.runs)[self.shown].sum()) if len(self.host) else 0.0
+        return float(self.total(self.host)[self.shown].sum()) if len(self.host) else 0.0
 
     @property
     def host_share(self) -> float:
         """The share of the bytes moved that are in the host's memory, 0 to 1."""
-        return self.host_bytes / (float((self.moved * self.runs)[self.shown].sum()) or 1)
+        return self.host_bytes / (float(self.total(self.moved)[self.shown].sum()) or 1)
 
     @cached_property
     def lists_branches(self) -> bool:
@@ -183,7 +197,7 @@ class Cost:
     @cached_property
     def table(self) -> Table:
         """One row per instruction, the most bytes first."""
-        return self._table("cost", self.shown[np.argsort(-(self.moved * self.runs)[self.shown], kind="stable")])
+        return self._table("cost", self.order)
 
     def inside(self, row: int) -> npt.NDArray[np.int64]:
         """The instructions inside a fusion, call or loop, in order; empty for any other instruction."""
@@ -201,20 +215,17 @@ class Cost:
         return self._table(f"members of {instruction}", self.inside(self.ops.names.index(name)))
 
     def _table(self, name: str, rows: npt.NDArray[np.int64]) -> Table:
-        runs = self.runs[rows]
-        total, moved = self.flops[rows] * runs, self.moved[rows] * runs
-        with np.errstate(divide="ignore", invalid="ignore"):
-            intensity = np.where(moved > 0, total / moved, np.nan)
+        total, moved = self.total(self.flops)[rows], self.total(self.moved)[rows]
         columns = {
             "instruction": Column([self.ops.names[row].decode() for row in rows]),
             "opcode": Column([self.ops.opcode[row].decode() for row in rows]),
             "dtype": Column([dtype(self.ops, int(row)) for row in rows]),
-            "FLOPs": Column(total, "FLOP", "all runs; NaN unknown"),
-            "transcendentals": Column(self.transcendentals[rows] * runs, "", "all runs"),
-            "bytes read": Column(self.bytes_read[rows] * runs, "B"),
-            "bytes written": Column(self.bytes_written[rows] * runs, "B"),
-            "intensity": Column(intensity, "FLOP/B", "FLOPs per byte moved"),
-            "runs": Column(runs, "", "times in one run of the module"),
+            "FLOPs": Column(total, "FLOP", "floating-point operations, over all runs; a multiply-add counts as two"),
+            "transcendentals": Column(self.total(self.transcendentals)[rows], "", TRANSCENDENTALS),
+            "bytes read": Column(self.total(self.bytes_read)[rows], "B"),
+            "bytes written": Column(self.total(self.bytes_written)[rows], "B"),
+            "intensity": intensity(total, moved),
+            "runs": Column(self.runs[rows], "", "times in one run of the module"),
             "line": Column([self.lines[row] for row in rows], "", "of a fusion, that of its heaviest member"),
             "row": Column(self.places.row[rows], "", "row of the HLO document"),
         }
@@ -241,12 +252,10 @@ class Cost:
         parts, (names, place) = self.parts, self.part_keys(group)
         n, (runs, runs_of_bytes) = len(names), self.counted_runs
 
-        def total(values: Floats, runs: Floats) -> Floats:
-            return np.bincount(place, np.nan_to_num(values) * runs[parts.owner], n)
+        def total(figures: Floats, is_bytes: bool = False) -> Floats:
+            return np.bincount(place, self.counted(np.nan_to_num(figures), is_bytes), n)
 
-        flops, reads, writes = (
-            total(parts.flops, runs), total(parts.read, runs_of_bytes), total(parts.written, runs_of_bytes)
-        )  # fmt: skip
+        flops, reads, writes = total(parts.flops), total(parts.read, True), total(parts.written, True)
         unknown = _distinct(place, parts.owner, n, np.isnan(parts.flops))
         is_unknown = (unknown > 0) & (flops == 0)
         unseen, unseen_bytes = (_is_never(place, column[parts.owner], n) for column in (runs, runs_of_bytes))
@@ -255,7 +264,7 @@ class Cost:
         columns = {
             group: Column([name or None for name in names]),
             "FLOPs": Column(np.where(is_unknown | unseen, np.nan, flops), "FLOP", "known ones only"),
-            "transcendentals": Column(np.where(unseen, np.nan, total(parts.transcendentals, runs))),
+            "transcendentals": Column(np.where(unseen, np.nan, total(parts.transcendentals)), "", TRANSCENDENTALS),
             "bytes read": Column(np.where(unseen_bytes, np.nan, reads), "B"),
             "bytes written": Column(np.where(unseen_bytes, np.nan, writes), "B"),
             "instructions": Column(_distinct(place, parts.owner, n), "", "a fusion counts in each group it works for"),
@@ -285,14 +294,13 @@ class Cost:
         moved = self.parts.moved * self.runs[self.parts.owner]
         return inferred_lines.mostly(self.places.inferred[self.named_by_parts], place, moved, n)
 
-    def keys(self, group: str, rows: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """The names of a group's members, "" unknown, and for each of `rows` which one it belongs to."""
-        return numbered(self._keys(group, rows))
-
     def part_keys(self, group: str) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """The same for each of `parts`: the member's own, or the fusion's where that of the member is unknown."""
-        owners = self._keys(group, self.parts.owner)
-        members = owners if group == "computation" else self._keys(group, self.parts.member)
+        """The names of a group's members, "" unknown, and for each of `parts` which one it belongs to.
+
+        It is the member's own, or the fusion's where that of the member is unknown.
+        """
+        owners = self.keys(group, self.parts.owner)
+        members = owners if group == "computation" else self.keys(group, self.parts.member)
         return numbered([member or owner for member, owner in zip(members, owners, strict=True)])
 
     def shares_by_line(self, rows: Any, values: Floats, bounds: Sequence[Ceiling]) -> tuple[list[str], Floats]:
@@ -320,7 +328,8 @@ class Cost:
         most[place[order]] = order
         return most
 
-    def _keys(self, group: str, rows: Any) -> list[str]:
+    def keys(self, group: str, rows: Any) -> list[str]:
+        """The member of a group that each of `rows` belongs to, "" unknown."""
         if group not in GROUPS:
             raise ValueError(f"unknown group {group!r}; choose one of {', '.join(GROUPS)}")
         if group == "line":

@@ -195,18 +195,21 @@ class _Elsewhere(NamedTuple):
 def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchange] = ()) -> Roofline:
     """The roofline of a module on a device; `platform` is "cpu", "tpu" or "cuda"."""
     rows = cost.shown
-    runs = cost.runs[rows]
     near = cost.near * (platform == "tpu") if len(cost.near) else np.zeros(len(cost.ops))
     host = cost.host * (platform != "cpu") if len(cost.host) else np.zeros(len(cost.ops))
     computed = compute_times.read(cost, device, platform)
     times = _times(cost, device, computed, _Elsewhere(near, host), exchanges)
     decision = bound_verdict.read(cost, times)
-    seconds, flops, moved = times.least[rows] * runs, (cost.flops + cost.transcendentals)[rows] * runs, cost.moved[rows]
+
+    def total(figures: Floats) -> Floats:
+        return cost.total(figures)[rows]
+
+    seconds, flops, moved = total(times.least), total(cost.flops + cost.transcendentals), total(cost.moved)
     order = np.argsort(-np.nan_to_num(seconds), kind="stable")
     shown, bounds = rows[order], times.bounds()
     with np.errstate(divide="ignore", invalid="ignore"):
-        elsewhere = near[rows] + host[rows]
-        far = np.where(moved > elsewhere, moved - elsewhere, moved) * runs
+        elsewhere = total(near + host)
+        far = np.where(moved > elsewhere, moved - elsewhere, moved)
         intensity = np.where(moved > 0, flops / far, np.nan)
     return Roofline(
         title=device.title,
@@ -216,15 +219,15 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         names=[cost.ops.names[row].decode() for row in shown],
         intensity=intensity[order],
         flops=flops[order],
-        moved=(moved * runs)[order],
+        moved=moved[order],
         seconds=seconds[order],
         bound=[bounds[row] for row in shown],
         unit=[str(computed.unit[row] or "") for row in shown],
         line=[cost.lines[row] for row in shown],
         row=cost.places.row[shown],
-        near=(near[rows] * runs)[order],
-        host=(host[rows] * runs)[order],
-        hidden=(times.hidden[rows] * runs)[order],
+        near=total(near)[order],
+        host=total(host)[order],
+        hidden=total(times.hidden)[order],
         decision=decision,
         reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
         notes=_notes(cost, near, host, device),

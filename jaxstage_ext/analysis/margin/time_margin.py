@@ -10,6 +10,7 @@ from jaxstage_ext.analysis.margin.line_values import Lane, Mark
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.report.text.units import share as percent
 
 TIME = "time"
 
@@ -27,7 +28,7 @@ def lane(documents: Mapping[str, Document], lines: Table, ops: Table) -> Lane:
 
 
 def _mark(row: Mapping[str, Any]) -> Mark:
-    share = f"{row['share']:.1%}" if row["share"] is not None else "?"
+    share = percent(row["share"]) if row["share"] is not None else "?"
     text = [
         f"{share} of the time in which the devices are busy: {scaled(row['busy'], 's')}",
         f"{scaled(row['self'], 's')} in {plural(row['count'], 'event')}; parallel work counts as often as it runs",

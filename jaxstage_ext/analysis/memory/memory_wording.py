@@ -16,6 +16,7 @@ from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, F
 from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.units import scaled
+from jaxstage_ext.report.text.units import share as percent
 
 DONATIONS = {
     Donation.NOT_DONATED: "not donated",
@@ -86,7 +87,7 @@ def _refused(fit: Fit, device: DeviceMemory) -> str:
     room = f"the {scaled(fit.room or 0, 'B')} that libtpu gives a program on {device.title}"
     if fit.needed is None:
         return f"libtpu refused it, which needs more than {room}"
-    return f"it needs {scaled(fit.needed, 'B')}, {fit.needed / (fit.room or 1):.0%} of {room}"
+    return f"it needs {scaled(fit.needed, 'B')}, {percent(fit.needed / (fit.room or 1))} of {room}"
 
 
 def share_of_room(fit: Fit) -> str:
@@ -102,7 +103,7 @@ def _share(needed: int, room: int) -> str:
     share = needed / room
     if share >= 10:
         return f"{share:,.0f} times as much"
-    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
+    return percent(share)
 
 
 def advice(

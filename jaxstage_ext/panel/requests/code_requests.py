@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jaxstage_ext.analysis.margin.line_values import Lane, Mark
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.program.questions.collectives import collectives, count
 from jaxstage_ext.program.source import margin
 from jaxstage_ext.report.numbering import Numbering
@@ -30,13 +31,13 @@ def _get_lane(programs: Programs, params: Params, progress: jobs.JobProgress) ->
 def packed(lane: Lane) -> Answer:
     """The marks once each, and for each document the columns "<kind> row" and "<kind> mark", a mark's number."""
     number = Numbering[Mark]()
-    columns, buffers = [], []
+    columns = {}
     for kind, marks in lane.marks.items():
-        codes = [number[mark] for mark in marks.values()]
-        columns += [{"name": f"{kind} {name}", "dtype": "i4"} for name in ("row", "mark")]
-        buffers += [table_form.whole(list(marks)), table_form.whole(codes)]
+        columns[f"{kind} row"] = np.array(list(marks), np.int64)
+        columns[f"{kind} mark"] = np.array([number[mark] for mark in marks.values()], np.int64)
+    result, buffers = wire_form.packed(columns)
     marks_sent = [[mark.label, mark.kind, mark.text[:MOST_TEXT]] for mark in number]
-    return {"columns": columns, "marks": marks_sent, "notes": list(lane.notes)}, buffers
+    return result | {"marks": marks_sent, "notes": list(lane.notes)}, buffers
 
 
 def _get_warnings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.program.questions.collectives import collectives, exchanges
 
 _COLLECTIVES = {
@@ -33,11 +32,11 @@ def _get_collectives(programs: Programs, params: Params, progress: jobs.JobProgr
         progress("recompiling up to the partitioner")
     shown = exchanges(program) if quick else collectives(program, progress.heard)
     left_out = _CAUSES if quick else ()
-    result, buffers = table_form.packed(shown.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
+    result, buffers = wire_form.packed_table(shown.table, {k: v for k, v in _COLLECTIVES.items() if k not in left_out})
     lists = {name: shown.table[name] for name in ("groups", "meanwhile", "instruction")} | {"exposed": shown.exposed}
     warnings = [{"text": str(one), "line": one.line} for one in shown.warnings]
     more = {"more": lists, "warnings": warnings, "notes": list(shown.notes), "headline": shown.headline}
-    return result | more, [*buffers, table_form.whole(shown.table["row"])]
+    return result | more, buffers
 
 
 METHODS: dict[str, given.Method] = {"collectives": jobs.slow(_get_collectives)}

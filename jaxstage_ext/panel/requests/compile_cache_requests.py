@@ -6,11 +6,10 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests import compile_cache_entry_requests
 from jaxstage_ext.panel.requests.compile_cache_entry_requests import cache_program
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.report.table import Column, Table
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def listed(programs: Programs, params: Params, most: int) -> Answer:
 
     report = cache_program(programs, params).report
     table = _shown_table(report)
-    result, buffers = table_form.packed(table.take(range(min(len(table), most))), _TITLES)
+    result, buffers = wire_form.packed_table(table.take(range(min(len(table), most))), _TITLES)
     return result | {
         "headline": cache_wording.headline(report),
         "warnings": cache_wording.warnings(report),

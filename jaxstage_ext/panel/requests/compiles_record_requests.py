@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.compilation.causes.cause import Cause, Difference, Verdict
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, Place, StageRun
 from jaxstage_ext.compilation.records.record_names import function_title, line_text, place_text
-from jaxstage_ext.compilation.records.record_outcome import outcome, served_by
+from jaxstage_ext.compilation.records.record_outcome import cache_words, outcome, served_by
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs, with_opened
@@ -99,7 +99,7 @@ def _persistent(record: CompileRecord) -> dict[str, Any] | None:
         return None
     missed, diff = _missed(record) if facts.folder and facts.outcome is not CacheOutcome.HIT else ([], [])
     return {
-        "outcome": facts.outcome.value,
+        "outcome": cache_words(facts.outcome),
         "key": _cut(facts.key),
         "folder": _cut(facts.folder),
         "read": facts.read_seconds,

@@ -15,13 +15,14 @@ from jaxstage_ext.compilation.history import costliest
 from jaxstage_ext.compilation.history.history import History
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord
 from jaxstage_ext.compilation.records.record_names import unique_title
-from jaxstage_ext.compilation.records.record_outcome import RecordOutcome, outcome, served_by
+from jaxstage_ext.compilation.records.record_outcome import RecordOutcome, cache_words, outcome, served_by
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests import compiles_record_requests
 from jaxstage_ext.panel.requests.forms import compiles_columns
 from jaxstage_ext.panel.requests.forms.compiles_params import costliest_first, history_program
+from jaxstage_ext.panel.wire_form import packed
 from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def listed(programs: Programs, params: Params, most: int) -> Answer:
     records = costliest_first(program, most)
     result, buffers = compiles_columns.listed(records, {record.number for record in program.history.records})
     return result | {
-        "length": len(records),
         "left_out": len(program.records) - len(records),
         "dropped": program.history.dropped,
         "first": records[0].began if records else None,
@@ -73,7 +73,6 @@ def caused(programs: Programs, params: Params, progress: jobs.JobProgress, most:
     listed = [record for record in records if record.number in judged]
     result, buffers = _columns(history, listed)
     return result | {
-        "length": len(listed),
         "totals": _totals(history, 0.0 if seconds < math.inf else seconds),
         "headline": _headline(history.only(lambda record: record.number in judged)),
     }, buffers
@@ -107,20 +106,20 @@ def _totals(history: History, seconds: float) -> dict[str, Any]:
 
 def _columns(history: History, records: Sequence[CompileRecord]) -> Answer:
     verdicts = [history.verdict(record) for record in records]
-    numbers: dict[str, Any] = {
-        "number": np.array([record.number for record in records], "<i4"),
-        "nearest": np.array([verdict.nearest or -1 for verdict in verdicts], "<i4"),
-        "flags": np.array([_flags(history, record) for record in records], "<i4"),
-    }
-    return compiles_columns.packed(
-        numbers,
+    coded = compiles_columns.coded
+    return packed(
         {
-            "why": [_why(history, record) for record in records],
-            "cause": [verdict.cause.value for verdict in verdicts],
-            "signature": list(map(signature_text, records)),
-            "caches": [", ".join(cache.value for cache in served_by(record)) for record in records],
-            "persistent": [record.persistent.outcome.value if record.persistent else "" for record in records],
-        },
+            "number": np.array([record.number for record in records], "<i4"),
+            "nearest": np.array([verdict.nearest or -1 for verdict in verdicts], "<i4"),
+            "flags": np.array([_flags(history, record) for record in records], "<i4"),
+            "why": coded(_why(history, record) for record in records),
+            "cause": coded(verdict.cause.value for verdict in verdicts),
+            "signature": coded(map(signature_text, records)),
+            "caches": coded(", ".join(cache.value for cache in served_by(record)) for record in records),
+            "persistent": coded(
+                cache_words(record.persistent.outcome) if record.persistent else "" for record in records
+            ),
+        }
     )
 
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.panel import assets, jobs
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
 from jaxstage_ext.panel.replying import named, replied
 from jaxstage_ext.panel.requests import document_requests
+from jaxstage_ext.panel.wire_form import pack
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.head import compile_wait
 from jaxstage_ext.program.tab.tab_record import Tab

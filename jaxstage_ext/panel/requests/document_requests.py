@@ -1,7 +1,6 @@
 """The requests that read documents: their text whole or in pages, their columns, call stacks, what is searched for.
 
-Columns travel little-endian and gzipped, documents as gzipped UTF-8; a document above 20 MB is read page by page
-instead.
+Documents travel as gzipped UTF-8; one above 20 MB is read page by page instead.
 """
 
 from __future__ import annotations
@@ -11,14 +10,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from jaxstage_ext.ir import operation_help
 from jaxstage_ext.ir.hlo.places import parameter_paths
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
 from jaxstage_ext.panel.search import MOST_HITS, find, symbol
+from jaxstage_ext.panel.wire_form import pack, packed
 from jaxstage_ext.program.head.document_titles import title_of
 from jaxstage_ext.program.head.extra_documents import extra_document
 from jaxstage_ext.program.source import library_source
@@ -36,14 +33,8 @@ _WORD = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def _columns(table: object, names: Sequence[str]) -> Answer:
-    described, buffers = [], []
-    for name in names:
-        column = getattr(table, name)
-        if column is not None:
-            kind = "u1" if column.dtype == np.uint8 else "i4"
-            described.append({"name": name, "dtype": kind})
-            buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
-    return {"columns": described}, buffers
+    columns = {name: getattr(table, name) for name in names}
+    return packed({name: column for name, column in columns.items() if column is not None})
 
 
 def document(programs: Programs, params: Params) -> Document:

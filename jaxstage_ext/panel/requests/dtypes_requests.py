@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.program.questions.dtypes import dtypes
 
 _DTYPES = {
@@ -25,8 +24,8 @@ _DTYPES = {
 
 def _get_dtypes(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     conversions = dtypes(given.program(programs, params))
-    result, buffers = table_form.packed(conversions.table, _DTYPES)
-    return result | {"headline": conversions.headline}, [*buffers, table_form.whole(conversions.table["row"])]
+    result, buffers = wire_form.packed_table(conversions.table, _DTYPES)
+    return result | {"headline": conversions.headline}, buffers
 
 
 METHODS: dict[str, given.Method] = {"dtypes": jobs.slow(_get_dtypes)}

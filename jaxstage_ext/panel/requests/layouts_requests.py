@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.program.questions.layouts import layouts
 
 _VALUES = ("value", "kind", "type", "layout", "in words", "memory", "chosen by")
@@ -14,13 +13,13 @@ _COPIES = ("instruction", "type", "changes", "from layout", "to layout", "bytes"
 
 def _get_values(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     table = layouts(given.program(programs, params)).values
-    return table_form.packed(table, {name: name for name in _VALUES})
+    return wire_form.packed_table(table, {name: name for name in _VALUES})
 
 
 def _get_copies(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     table = layouts(given.program(programs, params)).copies
-    result, buffers = table_form.packed(table, {name: name for name in _COPIES})
-    return result | {"notes": list(table.notes)}, [*buffers, table_form.whole(table["row"])]
+    result, buffers = wire_form.packed_table(table, {name: name for name in _COPIES})
+    return result | {"notes": list(table.notes)}, buffers
 
 
 METHODS: dict[str, given.Method] = {

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from jaxstage_ext.analysis.memory import allocation_map, residual_tables
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.panel import jobs
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import (
     Answer,
     BadRequest,
@@ -25,8 +24,9 @@ from jaxstage_ext.panel.params import (
     quoted,
     text,
 )
+from jaxstage_ext.panel.wire_form import CodedTexts, TextLines, joined, packed
 from jaxstage_ext.program.questions.memory import memory as memory_of
-from jaxstage_ext.report.table import Table, cell, is_number
+from jaxstage_ext.report.table import Table, cell, is_number, plain
 
 MOST_BUFFERS, MOST_POSITIONS = 200_000, 300_000
 """Most buffers drawn (the largest), and the longest schedule whose instructions are named."""
@@ -50,11 +50,10 @@ def _memory(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
 
 def _picture(memory: Memory) -> Answer:
     columns, total = _columns(memory)
-    described, buffers = [], []
-    for name, column in columns.items():
-        described.append({"name": name, "dtype": column.dtype.str.lstrip("<|")})
-        buffers.append(pack(np.ascontiguousarray(column).tobytes()))
+    result, buffers = packed(columns)
+    tables, more = joined({name: _table(getattr(memory, name)) for name in _TABLES}, after=len(buffers))
     return {
+        **result,
         "fit": {
             "answer": memory.fit.answer,
             "needed": memory.fit.needed,
@@ -63,14 +62,12 @@ def _picture(memory: Memory) -> Answer:
         },
         "spaces": [_space(space) for space in memory.spaces if space.reserved or not space.color],
         "kinds": [kind.title for kind in Kind],
-        "length": len(memory.scheduled.schedule),
         "buffers": total,
         "notes": list(memory.notes),
         "differing": memory.differing,
-        "tables": {name: _table(getattr(memory, name)) for name in _TABLES},
+        "tables": tables,
         "donate": list(memory.untried_donation[:_MOST_NAMED]),
-        "columns": described,
-    }, buffers
+    }, [*buffers, *more]
 
 
 def _space(space: Any) -> dict[str, Any]:
@@ -78,7 +75,7 @@ def _space(space: Any) -> dict[str, Any]:
     return {name: getattr(space, name) for name in names}
 
 
-def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
+def _columns(memory: Memory) -> tuple[dict[str, Any], int]:
     """(columns of the buffers that are drawn, how many buffers there are)."""
     buffers, scheduled = memory.scheduled.buffers, memory.scheduled
     rows = np.arange(len(buffers))
@@ -86,37 +83,28 @@ def _columns(memory: Memory) -> tuple[dict[str, npt.NDArray[Any]], int]:
         rows = np.sort(np.argsort(-buffers.size, kind="stable")[:MOST_BUFFERS])
     places = memory.places.row
     own, made = memory.lines(rows, None)
-    labels, line = _numbered(own)
-    columns: dict[str, npt.NDArray[Any]] = {
-        "start": buffers.start[rows].astype("<i4"),
-        "end": buffers.end[rows].astype("<i4"),
-        "height": allocation_map.heights(scheduled)[rows].astype("<f8"),
-        "size": buffers.size[rows].astype("<f8"),
-        "space": buffers.space[rows].astype("<i4"),
+    columns: dict[str, Any] = {
+        "start": buffers.start[rows].astype(np.int64),
+        "end": buffers.end[rows].astype(np.int64),
+        "height": allocation_map.heights(scheduled)[rows].astype(np.float64),
+        "size": buffers.size[rows].astype(np.float64),
+        "space": buffers.space[rows].astype(np.int64),
         "kind": buffers.kind[rows].astype(np.uint8),
-        "row": made.astype("<i4"),
-        "line": line.astype("<i4"),
-        "lines": _text(labels),
-        "names": _text(_name(memory, row) for row in rows.tolist()),
-        "order": places[scheduled.schedule.order].astype("<i4"),
+        "row": made.astype(np.int64),
+        "line": CodedTexts.of(line or None for line in own),
+        "names": TextLines(_name(memory, row) for row in rows.tolist()),
+        "order": places[scheduled.schedule.order].astype(np.int64),
     }
     if len(scheduled.schedule) <= MOST_POSITIONS:
-        columns["steps"] = _text(
+        columns["steps"] = TextLines(
             scheduled.ops.names[row].decode("utf-8", "replace") for row in scheduled.schedule.order.tolist()
         )
     for space in memory.spaces:
         curve = memory.curve(space.color)
         at = np.flatnonzero(np.diff(curve, prepend=-1)) if len(curve) else np.zeros(0, np.int64)
-        columns[f"at {space.color}"] = at.astype("<i4")
-        columns[f"live {space.color}"] = curve[at].astype("<f8")
+        columns[f"at {space.color}"] = at
+        columns[f"live {space.color}"] = curve[at].astype(np.float64)
     return columns, len(buffers)
-
-
-def _numbered(own: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """(source lines, for each buffer which of them; -1 for none)."""
-    labels = dict.fromkeys(filter(None, own))
-    number = {label: i for i, label in enumerate(labels)}
-    return list(labels), np.array([number.get(label, -1) for label in own], np.int64)
 
 
 def _name(memory: Memory, row: int) -> str:
@@ -128,31 +116,27 @@ def _name(memory: Memory, row: int) -> str:
     return memory.why(row) if own else memory.title(int(buffers.value[row]))
 
 
-def _text(lines: Any) -> npt.NDArray[np.uint8]:
-    return np.frombuffer("\n".join(line.replace("\n", " ") for line in lines).encode("utf-8", "replace"), np.uint8)
+def _table(table: Table, unknown: Sequence[str | None] | None = None) -> Answer:
+    """A table as written texts, with the rows of the document and the live ranges that its rows point to.
 
-
-def _table(table: Table) -> dict[str, Any]:
-    """A table as text, with the rows of the document and the live ranges that its rows point to."""
+    `unknown` says for each row what stands in place of a value that is not known.
+    """
     shown = table.take(range(min(len(table), MOST_ROWS)))
-    named = {name: column for name, column in shown.columns.items() if name not in _HIDDEN}
-    return {
-        "columns": [
-            {"name": name, "hint": column.doc, "number": any(is_number(value) for value in column.values)}
-            for name, column in named.items()
-        ],
-        "rows": [[_cell(column.values[i], column.unit) for column in named.values()] for i in range(len(shown))],
-        "places": [int(row) for row in shown["row"]] if "row" in shown.columns else [],
-        "lives": [[int(a), int(b)] for a, b in zip(shown["from"], shown["to"], strict=True)]
-        if "from" in shown.columns
-        else [],
-        "total": len(table),
-        "notes": list(table.notes),
-    }
-
-
-def _cell(value: Any, unit: str) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool | np.bool_) else cell(value, unit)
+    columns: dict[str, Any] = {}
+    about: dict[str, dict[str, Any]] = {}
+    for name, column in shown.columns.items():
+        if name in ("row", "from", "to"):
+            columns[name] = np.asarray(column.values, np.int64)
+        elif name not in _HIDDEN:
+            lacking = unknown or [None] * len(shown)
+            texts = zip(column.values, lacking, strict=True)
+            columns[name] = CodedTexts.of(
+                lack if plain(value) is None else cell(value, column.unit) for value, lack in texts
+            )
+            is_figure = any(is_number(value) for value in column.values)
+            about[name] = {"title": name, "hint": column.doc, "figure": is_figure}
+    result, buffers = packed(columns, about)
+    return {**result, "total": len(table), "notes": list(table.notes)}, buffers
 
 
 def _at(programs: Programs, params: Params) -> Answer:
@@ -164,7 +148,8 @@ def _at(programs: Programs, params: Params) -> Answer:
     position = integer(params, "position", 0, max(len(memory.scheduled.schedule) - 1, 0))
     curve = memory.curve(space)
     live = int(curve[position]) if len(curve) else memory.space(space).held
-    return {"live": live, "table": _table(memory.at(position, space))}, []
+    described, buffers = joined({"table": _table(memory.at(position, space))})
+    return {"live": live, **described}, buffers
 
 
 def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
@@ -175,11 +160,8 @@ def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Ans
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
     kept = memory.residual_arrays(policy or None)
     progress("reading the residuals under checkpoint policies")
-    return {
-        "lines": _table(residual_tables.by_line(kept)),
-        "arrays": _table(residual_tables.table(kept)),
-        **_policies(memory),
-    }, []
+    lines, arrays = _table(residual_tables.by_line(kept)), _table(residual_tables.table(kept))
+    return _with_policies(memory, lines=lines, arrays=arrays)
 
 
 def _policy(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
@@ -189,7 +171,8 @@ def _policy(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
     if policy not in residual_tables.POLICIES:
         raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
     trial = memory.with_policy(policy, progress.heard)
-    return {"text": str(trial), **_policies(memory)}, []
+    result, buffers = _with_policies(memory)
+    return {"text": str(trial), **result}, buffers
 
 
 def _donation(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
@@ -198,17 +181,16 @@ def _donation(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     if names := memory.untried_donation:
         memory.with_donation(*names, progress=progress.heard)
         _answers.pop(memory, None)
-    return {"advice": _table(memory.advice)}, []
+    return joined({"advice": _table(memory.advice)})
 
 
-def _policies(memory: Memory) -> dict[str, Any]:
-    """The policies as a table, which names those that were not compiled, and whether each of its rows was compiled."""
+def _with_policies(memory: Memory, **tables: Answer) -> Answer:
+    """Tables, the policies with them, which names those that were not compiled, and whether each was compiled."""
     table = memory.policies()
     compiled = [not math.isnan(peak) for peak in table["peak"]]
-    shown = _table(table)
-    for cells, is_compiled in zip(shown["rows"], compiled, strict=True):
-        cells[:] = [NOT_COMPILED if not is_compiled and cell == "unknown" else cell for cell in cells]
-    return {"policies": shown, "compiled": compiled}
+    policies = _table(table, [None if is_compiled else NOT_COMPILED for is_compiled in compiled])
+    result, buffers = joined({**tables, "policies": policies})
+    return {**result, "compiled": compiled}, buffers
 
 
 def _analysed(programs: Programs, params: Params) -> Memory:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from jaxstage_ext.ir.passes import hlo_graph, pass_history, pass_table
-from jaxstage_ext.ir.passes.diff import Diff
 from jaxstage_ext.ir.passes.hlo_line import INSTRUCTION
 from jaxstage_ext.ir.passes.pass_document import PREFIX
 from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.panel.requests.document_requests import document
+from jaxstage_ext.panel.wire_form import packed
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.passes import passes
 
@@ -63,23 +60,13 @@ def _get_diff(programs: Programs, params: Params, progress: jobs.JobProgress) ->
     diff = pipeline.diff(this.index)
     before, after = this.version - this.changed, this.version
     described = {"before": _described(before, diff.before), "after": _described(after, diff.after)}
-    names, buffers = _packed(diff)
-    return {**described, "counts": diff.counts, "columns": names}, buffers
+    result, buffers = packed({name: getattr(diff, name) for name in _COLUMNS})
+    return {**described, "counts": diff.counts, **result}, buffers
 
 
 def _described(version: int, lines: tuple[str, ...]) -> dict[str, Any]:
     size = sum(map(len, lines)) + len(lines) - 1
     return {"kind": f"{PREFIX}{version}", "title": f"module {version}", "lines": len(lines), "bytes": size}
-
-
-def _packed(diff: Diff) -> tuple[list[dict[str, str]], list[bytes]]:
-    described, buffers = [], []
-    for name in _COLUMNS:
-        column = getattr(diff, name)
-        kind = "u1" if column.dtype == np.uint8 else "i4"
-        described.append({"name": name, "dtype": kind})
-        buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
-    return described, buffers
 
 
 def _get_history(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.program.questions.shardings import shardings
 
@@ -44,7 +45,7 @@ def _shardings(
 
 def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     shardings_read, values = _shardings(programs, params, progress)
-    result, buffers = table_form.packed(shardings_read.all if params.get("all") else shardings_read.table, _VALUES)
+    result, buffers = wire_form.packed_table(shardings_read.all if params.get("all") else shardings_read.table, _VALUES)
     places = [
         [device.id, device.process, list(device.coords) if device.coords is not None else None, device.core]
         for device in shardings_read.places
@@ -78,7 +79,8 @@ def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> 
     mesh_axes = {"names": list(mesh.names), "sizes": list(mesh.sizes)} if mesh is not None and mesh.names else None
     order = mesh.array.ravel().tolist() if mesh is not None and mesh_axes else []
     described |= {"problem": "", "shard": list(shard), "tiles": list(sharding.tiles), "mesh": mesh_axes}
-    return described, [table_form.whole(sharding.holders.ravel()), table_form.whole(order)]
+    result, buffers = wire_form.packed({"holders": sharding.holders.ravel(), "order": np.array(order, np.int64)})
+    return described | result, buffers
 
 
 METHODS: dict[str, given.Method] = {"shardings": jobs.slow(_get_shardings), "sharding_map": jobs.slow(_get_map)}

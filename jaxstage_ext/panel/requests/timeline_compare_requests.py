@@ -42,7 +42,7 @@ def _get_comparison(programs: Programs, params: Params, progress: jobs.JobProgre
     progress("listing the steps")
     parts = list(_parts(programs, timeline, given.integer(params, "call", 0, len(programs) - 1)))
     listed = [{"key": part.key, "title": part.title[:200], "seconds": part.seconds} for part in parts]
-    empty = {"parts": listed, "length": 0, "fields": [], "strings": {}}
+    empty = {"parts": listed, "columns": []}
     if len(parts) < 2:
         return empty | {"nothing": NOTHING}, []
     before, after = _chosen(params, parts)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
 from jaxstage_ext.panel.requests import timeline_table_requests
 from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of, window
+from jaxstage_ext.panel.wire_form import pack
 from jaxstage_ext.profiling.chrome import chrome_writer, speedscope_writer
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.report.recording import SECOND, Recording

@@ -77,7 +77,7 @@ def overview(timeline: Timeline) -> Answer:
         "left_out": len(recording.lanes) - len(order),
         "groups": [{"name": name, "seconds": seconds} for name, seconds in _groups(timeline)],
     }
-    return about | {"picture": result | {"lanes": pictured}, "columns": result["columns"]}, buffers
+    return about | {"picture": result | {"lanes": pictured}}, buffers
 
 
 def _pictured(recording: Recording, order: list[int]) -> list[int]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs
 from jaxstage_ext.panel.requests.forms.timeline_params import seconds, timeline_of
+from jaxstage_ext.panel.wire_form import packed
 from jaxstage_ext.profiling.lanes.event_detail import EventDetail, Partner, detail
 from jaxstage_ext.profiling.lanes.event_looks import event_looks
 from jaxstage_ext.profiling.lanes.event_search import matching_events
@@ -38,16 +38,15 @@ def _search(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
     shown, events = hits[PAGE * page : PAGE * (page + 1)], timeline.columns
     looks = np.unique(event_looks(timeline.recording).of_event[hits])[:MOST_LOOKS]
     columns = {
-        "event": ("i4", shown),
-        "lane": ("i4", events.lane[shown]),
-        "start": ("f8", events.start[shown] / SECOND),
-        "duration": ("f8", events.duration[shown] / SECOND),
-        "row": ("i4", lane_rows(timeline.recording).depth[shown]),
-        "look": ("i4", looks),
+        "event": shown,
+        "lane": events.lane[shown],
+        "start": events.start[shown] / SECOND,
+        "duration": events.duration[shown] / SECOND,
+        "row": lane_rows(timeline.recording).depth[shown].astype(np.int64),
+        "look": looks,
     }
-    described = [{"name": name, "dtype": kind} for name, (kind, _) in columns.items()]
-    buffers = [pack(np.ascontiguousarray(column, f"<{kind}").tobytes()) for kind, column in columns.values()]
-    return {"query": query, "total": len(hits), "first": PAGE * page, "columns": described}, buffers
+    result, buffers = packed(columns)
+    return {"query": query, "total": len(hits), "first": PAGE * page, **result}, buffers
 
 
 def _detail(programs: Programs, params: Params) -> Answer:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jaxstage_ext.panel import jobs
+from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
-from jaxstage_ext.panel.requests.forms import table_form
 from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of, window
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.program import Program
@@ -93,9 +92,10 @@ def _with_code(table: Table, texts: Mapping[str, str]) -> Table:
 def packed(table: Table, titles: Mapping[str, str]) -> Answer:
     """The first rows of a table as the front end takes them, their rows of the HLO document beside."""
     shown = _cut(table.take(range(min(len(table), MOST_ROWS))))
-    result, buffers = table_form.packed(shown, {name: title for name, title in titles.items() if name in shown.columns})
-    rows = shown["row"] if "row" in shown.columns else [-1] * len(shown)
-    return result | {"total": len(table), "notes": list(table.notes)}, [*buffers, table_form.whole(list(rows))]
+    result, buffers = wire_form.packed_table(
+        shown, {name: title for name, title in titles.items() if name in shown.columns}
+    )
+    return result | {"total": len(table), "notes": list(table.notes)}, buffers
 
 
 def _cut(table: Table) -> Table:

@@ -9,6 +9,7 @@ from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiProblem
 from jaxstage_ext.profiling.timing.run_times import RunTimes
 from jaxstage_ext.profiling.timing.timing_modes import Noise, TimeSource, TimingMode
 from jaxstage_ext.report.text.units import duration, plural, rounded, scaled
+from jaxstage_ext.report.text.units import share as percent
 
 _MODES = {
     TimingMode.KERNELS: "sum of kernel times, gaps left out",
@@ -96,7 +97,7 @@ def warning(timing: RunTimes) -> str:
 
 def _uncertain(timing: RunTimes) -> str:
     share = (timing.uncertainty or 0.0) / timing.median if timing.median else math.inf
-    return f"{share:.0%}" if math.isfinite(share) else "an unknown share"
+    return percent(share) if math.isfinite(share) else "an unknown share"
 
 
 def html(timing: RunTimes) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxstage_ext.analysis.cost import work_ranges
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.ir.hlo import shapes
+from jaxstage_ext.report.text.units import share as percent
 
 _ALIKE = 0.01
 _TIMES = 9
@@ -25,7 +26,7 @@ def difference(cost: Cost, xla: float) -> str:
     if not xla or not cost.total_bytes or abs(cost.total_bytes / xla - 1) <= _ALIKE:
         return ""
     share = cost.total_bytes / xla - 1
-    made = f"{abs(share):.1%} {'more' if share > 0 else 'fewer'} bytes than XLA counts"
+    made = f"{percent(abs(share))} {'more' if share > 0 else 'fewer'} bytes than XLA counts"
     made = f"{share + 1:,.0f} times the bytes that XLA counts" if share >= _TIMES else made
     return f"HLO moves {made}; {'; '.join(_reasons(cost, xla))}."
 

@@ -25,6 +25,7 @@ from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.running.measured import Measured
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.units import scaled
+from jaxstage_ext.report.text.units import share as percent
 from jaxstage_ext.report.unavailable import Unavailable
 
 _NO_FIGURE = "XLA's cost analysis has no figure for it"
@@ -139,9 +140,9 @@ def _where(program: Program, cost: Cost) -> str:
     """Whether it is in the matrix products that HLO and jaxpr differ; why they do is not known from these counts."""
     counted = equations(program)
     rows = [row for row, primitive in enumerate(counted.primitive) if primitive in _PRODUCTS]
-    traced = float(np.nansum((counted.flops * counted.runs)[rows]))
+    traced = float(np.nansum(counted.total(counted.flops)[rows]))
     own = np.where(np.isin(cost.ops.opcode, (b"dot", b"convolution", b"custom-call")), np.nan_to_num(cost.flops), 0.0)
-    compiled = float((own * cost.runs).sum())
+    compiled = float(cost.total(own).sum())
     if abs(compiled - traced) <= 0.01 * traced:
         return "matrix products are the same, the difference is in other operations"
     return f"{scaled(compiled, 'FLOP')} in matrix products where the jaxpr has {scaled(traced, 'FLOP')}"
@@ -192,14 +193,14 @@ def _differences(
         share = cost.total_flops / work.flops - 1 if work.flops else 0.0
         if abs(share) > 0.01:
             made = "more" if share > 0 else "fewer"
-            differences.append(f"HLO has {abs(share):.1%} {made} FLOPs than the jaxpr: {_where(program, cost)}.")
+            differences.append(f"HLO has {percent(abs(share))} {made} FLOPs than the jaxpr: {_where(program, cost)}.")
     if once and abs(cost.total_flops / once - 1) > _ALIKE:
         made = "more" if cost.total_flops > once else "fewer"
         why = [_OF_LOOPS] if loops else []
         why += _conventions(cost) if abs(cost.total_once / once - 1) > _ALIKE else []
         share = abs(cost.total_flops / once - 1)
         differences.append(
-            f"HLO has {share:.1%} {made} FLOPs than XLA counts; {'; '.join(why) or 'the reason is unknown'}."
+            f"HLO has {percent(share)} {made} FLOPs than XLA counts; {'; '.join(why) or 'the reason is unknown'}."
         )
     if of_bytes := byte_conventions.difference(cost, xla.get("bytes accessed", 0.0)):
         differences.append(of_bytes)

@@ -27,8 +27,8 @@ def of_roof(seconds: Floats, roof: Roofline) -> Floats:
 def rates(work: Cost, seconds: Floats) -> tuple[Floats, Floats]:
     """FLOP/s and bytes/s that each instruction achieves, by instruction; NaN unknown."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        flops = np.where(seconds > 0, (work.flops + work.transcendentals) * work.runs / seconds, np.nan)
-        moved = np.where(seconds > 0, work.moved * work.runs / seconds, np.nan)
+        flops = np.where(seconds > 0, work.total(work.flops + work.transcendentals) / seconds, np.nan)
+        moved = np.where(seconds > 0, work.total(work.moved) / seconds, np.nan)
     return flops, moved
 
 

@@ -12,8 +12,8 @@ from jaxstage_ext.report.text.units import share as percent
 
 _LARGEST_WHOLE = 1e7
 """Whole floats below it are written as counts are, and larger ones with four digits."""
-SHARE = "share"
-"""The name of columns whose values, 0 to 1, are parts of a whole."""
+SHARES = ("share", "of roof")
+"""The names of columns whose values, 0 to 1, are parts of a whole."""
 MOST_ROWS = 30
 """Rows that the text of a table shows."""
 
@@ -49,7 +49,7 @@ def cell(value: Any, unit: str = "") -> str:
 def cell_of(column: str, value: Any, unit: str = "") -> str:
     """A value of a column of that name as text: a share is written as in sentences, `88%`."""
     known = plain(value)
-    return percent(float(known)) if column == SHARE and is_number(known) and not unit else cell(value, unit)
+    return percent(float(known)) if column in SHARES and is_number(known) and not unit else cell(value, unit)
 
 
 def one_line(text: str) -> str:

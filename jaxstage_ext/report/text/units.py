@@ -58,5 +58,5 @@ def share(part: float) -> str:
     """`84%`, as the front end's `percent`: what is next to nothing, or nearly all, is not called nothing or all."""
     percent = 100 * part
     if 0 < percent < 1:
-        return "under 1%"
+        return "<1%"
     return f"{min(99.9, math.floor(10 * percent) / 10):g}%" if 99 < percent < 100 else f"{math.floor(percent + 0.5)}%"

@@ -1,4 +1,4 @@
-import { int32, readColumns, strings } from "../wire/columns";
+import { Columns, strings } from "../wire/columns";
 import { number, textOrNull, texts } from "../wire/check";
 import type { Reply } from "../wire/source";
 
@@ -154,9 +154,9 @@ function readFile(raw: unknown): SourceFile {
 }
 
 export async function readFrames(reply: Reply): Promise<Frames> {
-  const columns = await readColumns(reply);
-  const length = columns.get("line")?.length ?? 0;
-  const at = Object.fromEntries(FRAME_COLUMNS.map((name) => [name, int32(columns, name, length)]));
+  const columns = await Columns.of(reply);
+  const length = columns.lengthOf("line");
+  const at = Object.fromEntries(FRAME_COLUMNS.map((name) => [name, columns.ints(name, length)]));
   const files = Array.isArray(reply.result.files) ? reply.result.files.map(readFile) : [];
   return new Frames(files, strings(reply.result.functions), at as unknown as FrameColumns);
 }

@@ -1,6 +1,6 @@
 /** A measure of cost beside each line: of HLO as the kernel counts it, of source what its lines made. */
 
-import { readColumns } from "../wire/columns";
+import { Columns } from "../wire/columns";
 import type { Doc } from "./document";
 import { percent, scaled } from "../wire/figures";
 import { sourceLine } from "./links";
@@ -30,12 +30,11 @@ export class Heat {
   }
 
   static async read(measure: string, reply: Reply): Promise<Heat> {
-    const columns = await readColumns(reply);
-    const row = columns.get("row");
+    const columns = await Columns.of(reply);
+    const row = columns.ints("row");
     const read = (name: string) => {
-      const [rows, value] = [new Map<number, number>(), columns.get(name)];
-      row?.forEach((at: number, i: number) => rows.set(at, value?.[i] ?? Number.NaN));
-      return rows;
+      const value = columns.floats(name, row.length);
+      return new Map(Array.from(row, (at, i): [number, number] => [at, value[i] ?? Number.NaN]));
     };
     return new Heat(measure, read("value"), read(columns.has("own") ? "own" : "value"));
   }

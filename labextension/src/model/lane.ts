@@ -1,7 +1,7 @@
 /** What stands beside lines in a few characters, and the warnings at them, as the kernel lists them. */
 
 import { byName, capped, fields, list, sentences } from "../wire/check";
-import { readColumns } from "../wire/columns";
+import { Columns } from "../wire/columns";
 import type { Reply } from "../wire/source";
 
 export interface Mark {
@@ -52,15 +52,15 @@ async function readMarks(reply: Reply): Promise<Rows> {
     const [label, kind, words] = list(one, 3);
     return { label: capped(label, MAX_LABEL), kind: capped(kind, MAX_LABEL), text: capped(words, MAX_TEXT) };
   });
-  const columns = await readColumns(reply);
+  const columns = await Columns.of(reply);
   const found: Rows = new Map();
-  for (const [name, rows] of columns) {
+  for (const name of columns.names) {
     if (!name.endsWith(" row")) continue;
     const kind = name.slice(0, -4);
-    const codes = columns.get(`${kind} mark`);
+    const codes = columns.ints(`${kind} mark`);
     const here = new Map<number, Mark>();
-    rows.forEach((row: number, i: number) => {
-      const mark = marks[codes?.[i] ?? -1];
+    columns.ints(name).forEach((row, i) => {
+      const mark = marks[codes[i] ?? -1];
       if (mark) here.set(row, mark);
     });
     found.set(kind, here);

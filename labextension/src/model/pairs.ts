@@ -4,15 +4,8 @@ import type { Doc } from "./document";
 import type { Session } from "./session";
 import type { Pick } from "./selection";
 
-/** How older kernels say it: at the end of the line. */
-const PTX_LINE = /\/\/ PTX (\d+)$/;
-
 /** The row of PTX that a row of SASS came from, or -1. */
-function ptxRow({ rows, text }: Doc, row: number): number {
-  if (rows?.pair) return rows.pair[row] ?? -1;
-  const match = PTX_LINE.exec(text?.line(row) ?? "");
-  return match ? Number(match[1]) - 1 : -1;
-}
+const ptxRow = ({ rows }: Doc, row: number): number => rows?.pair?.[row] ?? -1;
 
 /** Whether a row of one text of a kernel belongs to the row that is picked in the other. */
 export function paired(session: Session, doc: Doc, pick: Pick | null): (row: number) => boolean {

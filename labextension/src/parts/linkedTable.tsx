@@ -24,7 +24,7 @@ export function LinkedTable({ session, table, label, doc, from, rows }: LinkedTa
   useDoc(session.doc("python"));
   const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
   const line = lineOf(session, selected);
-  const at = table.more[0] ?? new Int32Array(0);
+  const at = table.row;
   const place = (row: number): [doc: string, row: number] => {
     const to = at[row] ?? -1;
     return to >= 0 ? [doc, to] : ["python", rowOfLine(session, lines[row] ?? "")];

@@ -1,3 +1,6 @@
+/** Columns as Python's `panel/wire_form.py` packs them, all of which are read here: numbers, texts, rows of documents. */
+
+import { type Fields, count, fields, list, text, texts } from "./check";
 import { gunzip } from "./gzip";
 import type { Reply } from "./source";
 
@@ -7,34 +10,105 @@ export const GRADIENT = 4;
 /** The row of a source document stands for lines that are not shown. */
 export const LEFT_OUT = 8;
 
-export type Columns = Map<string, Int32Array | Uint8Array | Float32Array | Float64Array>;
+type Numbers = Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
-/** The binary columns of a reply, by name; of unknown types none. */
-export async function readColumns(reply: Reply): Promise<Columns> {
-  const described = Array.isArray(reply.result.columns) ? reply.result.columns : [];
-  const columns: Columns = new Map();
-  const read = described.map(async (raw: unknown, i: number) => {
-    const { name, dtype } = raw as { name?: unknown; dtype?: unknown };
-    const buffer = reply.buffers[i];
-    if (typeof name !== "string" || !buffer) return;
-    const bytes = await gunzip(buffer);
-    if (dtype === "u1") columns.set(name, bytes);
-    if (dtype === "f4") columns.set(name, new Float32Array(bytes.buffer, 0, bytes.byteLength >> 2));
-    if (dtype === "f8") columns.set(name, new Float64Array(bytes.buffer, 0, bytes.byteLength >> 3));
-    if (dtype === "i4") columns.set(name, new Int32Array(bytes.buffer, 0, bytes.byteLength >> 2));
-  });
-  await Promise.all(read);
-  return columns;
+/** A column of texts: each row's as a number into `strings`, -1 for none. */
+export interface Texts {
+  codes: Int32Array;
+  strings: string[];
 }
 
-/** A column of exactly `length` entries: cut or filled up where the reply has another length. */
-export function int32(columns: Columns, name: string, length: number, fill = -1): Int32Array {
-  const found = columns.get(name);
-  if (found instanceof Int32Array && found.length === length) return found;
-  const column = new Int32Array(length).fill(fill);
-  if (found) column.set(found.subarray(0, length));
-  return column;
+const MOST_COLUMNS = 1000;
+
+const TYPES: Record<string, (bytes: Uint8Array<ArrayBuffer>) => Numbers> = {
+  u1: (bytes) => bytes,
+  text: (bytes) => bytes,
+  i4: ({ buffer, byteLength }) => new Int32Array(buffer, 0, byteLength >> 2),
+  f4: ({ buffer, byteLength }) => new Float32Array(buffer, 0, byteLength >> 2),
+  f8: ({ buffer, byteLength }) => new Float64Array(buffer, 0, byteLength >> 3),
+};
+
+/** Of several answers in one reply the one that `raw` describes. */
+export const partOf = (reply: Reply, raw: unknown): Reply => ({ result: fields(raw), buffers: reply.buffers.slice(count(fields(raw).first)) });
+
+/** The columns of a reply by name; of unknown types none. What is asked for has a given length: cut, or filled up. */
+export class Columns {
+  private constructor(
+    /** How the kernel describes each. */
+    readonly described: Fields[],
+    private found: Map<string, Numbers>,
+    private strings: Fields,
+  ) {}
+
+  /** Rejects where a buffer is damaged. */
+  static async of({ result, buffers }: Reply): Promise<Columns> {
+    const described = list(result.columns, MOST_COLUMNS).map(fields);
+    const found = new Map<string, Numbers>();
+    const unpack = async ({ name, dtype }: Fields, i: number) => {
+      const [buffer, type] = [buffers[i], Object.hasOwn(TYPES, text(dtype)) && TYPES[text(dtype)]];
+      if (buffer && type) found.set(text(name), type(await gunzip(buffer)));
+    };
+    await Promise.all(described.map(unpack));
+    return new Columns(described, found, fields(result.strings));
+  }
+
+  get names(): string[] {
+    return [...this.found.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.found.has(name);
+  }
+
+  hasTexts(name: string): boolean {
+    return Object.hasOwn(this.strings, name) || this.hasLines(name);
+  }
+
+  lengthOf(name: string): number {
+    return this.hasLines(name) ? this.lines(name).length : (this.found.get(name)?.length ?? 0);
+  }
+
+  private hasLines(name: string): boolean {
+    return this.described.some((one) => one.name === name && one.dtype === "text");
+  }
+
+  ints(name: string, length = this.lengthOf(name), fill = -1): Int32Array<ArrayBuffer> {
+    return this.sized(name, new Int32Array(length).fill(fill));
+  }
+
+  floats(name: string, length = this.lengthOf(name), fill = Number.NaN): Float64Array<ArrayBuffer> {
+    return this.sized(name, new Float64Array(length).fill(fill));
+  }
+
+  singles(name: string, length = this.lengthOf(name)): Float32Array<ArrayBuffer> {
+    return this.sized(name, new Float32Array(length));
+  }
+
+  bytes(name: string, length = this.lengthOf(name)): Uint8Array<ArrayBuffer> {
+    return this.sized(name, new Uint8Array(length));
+  }
+
+  /** The texts of a column that has one a line. */
+  lines(name: string): string[] {
+    const bytes = this.found.get(name);
+    return bytes?.length ? new TextDecoder().decode(bytes).split("\n") : [];
+  }
+
+  texts(name: string, length = this.lengthOf(name)): Texts {
+    if (Object.hasOwn(this.strings, name)) return { codes: this.ints(name, length), strings: texts(this.strings[name]) };
+    const strings = this.hasLines(name) ? this.lines(name) : [];
+    return { codes: Int32Array.from({ length }, (_, row) => (row < strings.length ? row : -1)), strings };
+  }
+
+  private sized<T extends Numbers>(name: string, column: T): T {
+    const found = this.found.get(name);
+    if (found?.constructor === column.constructor && found.length === column.length) return found as T;
+    if (found) column.set(found.subarray(0, column.length));
+    return column;
+  }
 }
+
+export const textAt = ({ codes, strings }: Texts, row: number): string => strings[codes[row] ?? -1] ?? "";
 
 export function strings(raw: unknown): string[] {
   return Array.isArray(raw) ? raw.map((item) => String(item)) : [];
@@ -55,16 +129,13 @@ export interface Rows {
 }
 
 export async function readRows(reply: Reply, length: number): Promise<Rows> {
-  const columns = await readColumns(reply);
-  const optional = (name: string) => (columns.has(name) ? int32(columns, name, length) : null);
-  const flags = new Uint8Array(length);
-  const found = columns.get("flags");
-  if (found) flags.set(found.subarray(0, length));
+  const columns = await Columns.of(reply);
+  const optional = (name: string) => (columns.has(name) ? columns.ints(name, length) : null);
   return {
-    frame: int32(columns, "frame", length),
-    flags,
-    foldEnd: int32(columns, "fold_end", length),
-    scope: int32(columns, "scope", length),
+    frame: columns.ints("frame", length),
+    flags: columns.bytes("flags", length),
+    foldEnd: columns.ints("fold_end", length),
+    scope: columns.ints("scope", length),
     scopes: strings(reply.result.scopes),
     origin: optional("origin"),
     file: optional("file"),

@@ -59,7 +59,7 @@ export function clock(seconds: number): string {
 /** A share in words; what is next to nothing, or nearly all, is not called nothing or all. */
 export function percent(part: number, whole: number): string {
   const share = (100 * part) / whole;
-  if (part > 0 && share < 1) return "under 1%";
+  if (part > 0 && share < 1) return "<1%";
   return `${part < whole && share > 99 ? Math.min(99.9, Math.floor(share * 10) / 10) : Math.round(share)}%`;
 }
 

@@ -49,10 +49,12 @@ function columns(raw: unknown, more: Fields): Reply {
   return { result: { ...more, columns: described }, buffers: packed.map(({ data }) => fromBase64(data)) };
 }
 
-const elided = (line: string): string =>
-  line.length <= LONGEST_LINE
-    ? line
-    : `${line.slice(0, HEAD)}… [${(line.length - HEAD - TAIL).toLocaleString("en")} characters elided] …${line.slice(-TAIL)}`;
+/** As Python's `elide`: by characters, of which some are two in a text of JavaScript. */
+export function elided(line: string): string {
+  const all = line.length <= LONGEST_LINE ? [] : [...line];
+  if (all.length <= LONGEST_LINE) return line;
+  return `${all.slice(0, HEAD).join("")}… [${(all.length - HEAD - TAIL).toLocaleString("en")} characters elided] …${all.slice(-TAIL).join("")}`;
+}
 
 async function compressed(content: string): Promise<ArrayBuffer> {
   return new Response(new Blob([content]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer();

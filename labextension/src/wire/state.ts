@@ -1,9 +1,9 @@
 /** What the kernel pushes: the summaries of all calls. Read from untrusted JSON, so every field is checked and capped. */
 
 import { capped, count, entries, type Fields, fields, list, number, sentences, text, textOrNull } from "./check";
-import * as older from "./older";
 
-export type StageState = "waiting" | "running" | "done" | "failed" | "interrupted" | "given" | "not given" | "not reached";
+const STATES = ["waiting", "running", "done", "failed", "interrupted", "given", "not given", "not reached"] as const;
+export type StageState = (typeof STATES)[number];
 
 export interface Stage {
   name: string;
@@ -85,10 +85,9 @@ export interface PanelState {
 /** Of what an error says, and of a signature. */
 const LONGEST = 100_000;
 const MAX_NAME = 40;
-const STATES: readonly string[] = ["waiting", "running", "done", "failed", "interrupted", "given", "not given", "not reached"];
 
 /** What is no state counts as waiting. */
-export const stageState = (raw: unknown): StageState => (STATES.includes(raw as string) ? (raw as StageState) : "waiting");
+export const stageState = (raw: unknown): StageState => STATES.find((state) => state === raw) ?? "waiting";
 
 function readStage(raw: Fields): Stage {
   return {
@@ -109,7 +108,7 @@ function readFact(raw: Fields): Fact {
   return {
     label: text(raw.label),
     text: text(raw.text),
-    isUnknown: typeof raw.known === "boolean" ? !raw.known : older.isUnknown(raw),
+    isUnknown: raw.known === false,
     reason: textOrNull(raw.reason),
     note: textOrNull(raw.note),
   };
@@ -123,7 +122,7 @@ function readError(summary: Fields): StageFailure | null {
     type: text(error.type),
     message: capped(error.message, LONGEST),
     explanation: capped(error.told, LONGEST),
-    hasLog: typeof error.log === "boolean" ? error.log : older.hasLog(summary),
+    hasLog: error.log === true,
     file: textOrNull(error.file),
     label: textOrNull(error.label),
     line: number(error.line),
@@ -166,7 +165,7 @@ function readSummary(raw: Fields): Summary {
     error: readError(raw),
     notes: sentences(raw.notes),
     views: readViews(raw.views),
-    open: typeof raw.open === "string" ? capped(raw.open, MAX_NAME) : older.openOf(raw),
+    open: capped(raw.open, MAX_NAME),
     compare: raw.compare ?? null,
     worker: raw.worker === true,
   };

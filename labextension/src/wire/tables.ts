@@ -1,7 +1,9 @@
 /** Tables: columns of texts and numbers, whatever reply they came in; and the form in which the kernel sends most of them. */
 
-import { fields, list, number, text, texts } from "./check";
-import { gunzip } from "./gzip";
+import { type Fields, text } from "./check";
+import { Columns, textAt as textOf } from "./columns";
+import { Refusal } from "./errors";
+import { percent } from "./figures";
 import type { Reply } from "./source";
 
 interface Head {
@@ -68,55 +70,42 @@ export interface Grid {
 
 export interface TableReply {
   grid: Grid;
-  /** What follows the columns: whole numbers. */
-  more: Int32Array[];
-  result: Record<string, unknown>;
+  /** The rows of the document that the table's rows lead to, -1 for none. */
+  row: Int32Array;
+  /** All that came, also what the grid does not show. */
+  columns: Columns;
+  result: Fields;
 }
 
 /** What the kernel sends for a text that is known and empty. */
 const NOTHING = "–";
-const MOST_ROWS = 1_000_000;
-const MOST_FIELDS = 40;
-const MOST_REASONS = 5000;
-
-const unpacked = async (buffer: ArrayBuffer | undefined): Promise<Uint8Array> =>
-  gunzip(buffer ?? new ArrayBuffer(0)).catch(() => new Uint8Array(0));
-
-export const wholes = async (buffer: ArrayBuffer | undefined): Promise<Int32Array> => {
-  const bytes = await unpacked(buffer);
-  return new Int32Array(bytes.slice().buffer, 0, bytes.byteLength >> 2);
-};
 
 /** Pixels that a column needs, by its name. */
 export type Widths = Record<string, number>;
 
-/** A reply in the form of Python's table_wire. */
-export async function readTable({ result, buffers }: Reply, widths: Widths = {}): Promise<TableReply> {
-  const length = Math.min(MOST_ROWS, Math.max(0, Math.floor(number(result.length) ?? 0)));
-  const described = list(result.fields, MOST_FIELDS).map(fields);
-  const strings = fields(result.strings);
-  const why = new Map<string, string>();
-  for (const raw of list(result.reasons, MOST_REASONS)) {
-    const [row, name, reason] = list(raw, 3);
-    why.set(`${number(row)} ${text(name)}`, text(reason));
-  }
-  const read = described.map(async (raw, i): Promise<Field> => {
-    const name = text(raw.name);
-    const [title, unit] = [text(raw.title) || name, text(raw.unit)];
+/** A reply in the form of Python's `packed_table`. */
+export async function readTable(reply: Reply, widths: Widths = {}): Promise<TableReply> {
+  const columns = await Columns.of(reply);
+  const shown = columns.described.filter((one) => text(one.title));
+  if (!Array.isArray(reply.result.columns) || shown.length < Math.min(1, columns.described.length)) throw new Refusal("Another version of JAXStage saved this table; run the cell to see it.", "absent");
+  const length = shown.reduce((most, { name }) => Math.max(most, columns.lengthOf(text(name))), 0);
+  const read = (raw: Fields): Field => {
+    const [name, title] = [text(raw.name), text(raw.title)];
+    const why = columns.texts(`${name}: why`, length);
     const head = { name, title, hint: text(raw.hint) || title, ...(Object.hasOwn(widths, name) && { least: widths[name] as number }) };
-    const bytes = await unpacked(buffers[i]);
-    if (raw.dtype === "f8") {
-      const values = new Float64Array(length).fill(Number.NaN);
-      values.set(new Float64Array(bytes.slice().buffer, 0, bytes.byteLength >> 3).subarray(0, length));
-      return { ...head, kind: "number", unit, values, why: (row) => why.get(`${row} ${name}`) ?? "not known" };
-    }
-    const codes = new Int32Array(length).fill(-1);
-    codes.set(new Int32Array(bytes.slice().buffer, 0, bytes.byteLength >> 2).subarray(0, length));
-    return { ...head, kind: "text", codes, strings: texts(strings[name]), missing: "unknown", why: (row) => why.get(`${row} ${name}`) ?? "" };
-  });
-  const grid = { length, fields: await Promise.all(read) };
-  const more = await Promise.all(buffers.slice(described.length, described.length + 4).map(wholes));
-  return { grid, more, result };
+    if (columns.hasTexts(name)) return { ...head, kind: "text", ...columns.texts(name, length), missing: "unknown", isFigure: raw.figure === true, why: (row) => textOf(why, row) };
+    const field: NumberField = { ...head, kind: "number", unit: text(raw.unit), values: columns.floats(name, length), why: (row) => textOf(why, row) || "not known" };
+    return field.unit === SHARE ? asShare(field) : field;
+  };
+  return { grid: { length, fields: shown.map(read) }, row: columns.ints("row", length), columns, result: reply.result };
+}
+
+/** The unit of parts of a whole, 0 to 1. */
+const SHARE = "share";
+
+function asShare(field: NumberField): NumberField {
+  const written = (row: number) => (Number.isFinite(field.values[row]) ? percent(field.values[row] as number, 1) : "unknown");
+  return { ...field, unit: "", least: 62, written };
 }
 
 /** A column of texts, one a row; null where it is not known. */

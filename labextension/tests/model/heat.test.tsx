@@ -7,7 +7,7 @@ import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Params } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
-import { packed } from "../tabs/costReplies";
+import { packed } from "../tabs/tableReply";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, soon } from "../kernel";
 

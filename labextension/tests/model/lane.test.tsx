@@ -6,7 +6,7 @@ import { Session } from "../../src/model/session";
 import type { Params, Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import { TABS } from "jaxstage:tabs";
-import { packed } from "../tabs/costReplies";
+import { packed } from "../tabs/tableReply";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 

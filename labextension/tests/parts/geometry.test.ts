@@ -40,7 +40,7 @@ it("never closes the last pane, and never squeezes one away", () => {
 it("writes times and shares without lying", () => {
   expect([0.0000004, 0.0034, 0.081, 1.234, 250].map((s) => scaled(s, "s"))).toEqual(["400 ns", "3.4 ms", "81 ms", "1.23 s", "250 s"]);
   expect(percent(9999, 10_000)).toBe("99.9%");
-  expect(percent(1, 10_000)).toBe("under 1%");
+  expect(percent(1, 10_000)).toBe("<1%");
   expect(percent(10, 10)).toBe("100%");
   expect(percent(1, 3)).toBe("33%");
 });

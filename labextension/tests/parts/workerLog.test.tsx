@@ -13,7 +13,7 @@ let kernel: FakeKernel;
 let unmount: () => void;
 
 function open(more: Record<string, unknown>): void {
-  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, documents: [], error, ...more }] });
+  kernel.now = readState({ calls: [{ ...fixture[0]?.summary, documents: [], error: { ...error, log: true }, ...more }] });
   unmount = mount(new Session(kernel), document.body);
 }
 
@@ -45,10 +45,10 @@ it("a worker's log is asked for when it is opened, anew each time, and is text",
 });
 
 it("what the kernel itself compiled, or what failed before, has none", () => {
-  open({ worker: false });
+  open({ worker: false, error: { ...error, log: false } });
   expect($(".jxs-log")).toBeNull();
   unmount();
-  open({ worker: true, error: { ...error, stage: "trace" } });
+  open({ worker: true, error: { ...error, stage: "trace", log: false } });
   expect($(".jxs-log")).toBeNull();
 });
 

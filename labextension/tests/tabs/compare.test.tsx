@@ -30,6 +30,7 @@ const calls = rows.map(({ target }, row) => ({
   name: `loss · ${target}`,
   target,
   views: ["code", "compare", "options"],
+  open: "compare",
   compare: row ? { row } : { row, columns, rows },
 }));
 

@@ -7,34 +7,28 @@ import CompileCacheView from "../../src/tabs/compile_cache/view";
 import type { Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import { $, $$, FakeKernel, soon } from "../kernel";
-import { gz } from "../helpers";
+import { tableReply } from "./tableReply";
 import { HOSTILE } from "./compilesReplies";
 
 const SUMMARY = { name: "Persistent compilation cache", signature: "", views: ["compile_cache"], open: "compile_cache" };
-const columns = (...values: number[][]) => values.map((column) => gz(new Uint8Array(Int32Array.from(column).buffer)));
-const FIELDS = [
-  { name: "program", title: "program", hint: "", unit: "", dtype: "i4" },
-  { name: "state", title: "state", hint: "", unit: "", dtype: "i4" },
-  { name: "key", title: "key", hint: "", unit: "", dtype: "i4" },
-];
-
 const MISSES = "11 misses: 3 because xla_cpu_enable_fast_math changed, 8 first time";
 const WRITE_ALL = 'jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)';
 
-const cache = (more = {}): Reply => ({
-  result: {
-    length: 2,
-    fields: FIELDS,
-    strings: { program: ["jit_step", `jit_${HOSTILE}`], state: ["torn"], key: ["jit_step-1", "jit_step-2"] },
-    reasons: [[1, "state", "not read"]],
-    headline: "JAX's persistent compilation cache uses /cache",
-    warnings: ["1 damaged entry"],
-    sentences: ["2 entries, 5 kB", `This kernel: ${HOSTILE}`],
-    left_out: 3,
-    ...more,
-  },
-  buffers: columns([0, 1], [0, -1], [0, 1]),
-});
+const cache = (more = {}, rows = 2): Reply =>
+  tableReply(
+    {
+      program: { title: "program", cells: ["jit_step", `jit_${HOSTILE}`].slice(0, rows) },
+      state: { title: "state", cells: ["torn", null].slice(0, rows), why: [null, "not read"].slice(0, rows) },
+      key: { title: "key", cells: ["jit_step-1", "jit_step-2"].slice(0, rows) },
+    },
+    {
+      headline: "JAX's persistent compilation cache uses /cache",
+      warnings: ["1 damaged entry"],
+      sentences: ["2 entries, 5 kB", `This kernel: ${HOSTILE}`],
+      left_out: 3,
+      ...more,
+    },
+  );
 
 let kernel: FakeKernel;
 let unmount: () => void;
@@ -103,7 +97,7 @@ describe("the persistent cache", () => {
   });
 
   it("has no list where there are no entries", async () => {
-    await open(cache({ length: 0, warnings: [], left_out: 0 }));
+    await open(cache({ warnings: [], left_out: 0 }, 0));
     expect($$("[data-row]")).toHaveLength(0);
     expect($(".jxs-cc-wrong")).toBeNull();
     expect($(".jxs-cc-empty")).not.toBeNull();

@@ -101,7 +101,7 @@ describe("the compiles of a kernel", () => {
   });
 
   it("say so where not all were compared when they were saved", async () => {
-    await open({ compiles_causes: () => causesReply({ length: 5, totals: { spent: 12.6, wasted: 1, avoidable: 2, is_complete: false, saved: null, hits: 2 } }) });
+    await open({ compiles_causes: () => causesReply({ totals: { spent: 12.6, wasted: 1, avoidable: 2, is_complete: false, saved: null, hits: 2 } }, 5) });
     await caused();
     expect($(".jxs-co-totals")?.textContent).toMatch(/avoidable ≥ 2 s.*for nothing ≥ 1 s.*2 hits, saving unknown/);
     expect(rows().at(-1)?.[4]).toBe("not compared when this was saved");

@@ -46,15 +46,18 @@ export const listReply = (more: Record<string, unknown> = {}): Reply =>
       function: ["add", "iota", "step", "inner", "step", "step", HOSTILE, "loss"],
       outcome: ["compiled", "compiled", "compiled", "compiled", "compiled", "running", "failed", "compiled"],
     },
-    { length: 8, left_out: 0, dropped: 0, first: 1.8e9, scope: "", can_refresh: true, is_on: true, ...more },
+    { left_out: 0, dropped: 0, first: 1.8e9, scope: "", can_refresh: true, is_on: true, ...more },
   );
+
+const firstOf = <T extends unknown[]>(rows: number, columns: Record<string, T>): Record<string, T> => Object.fromEntries(Object.entries(columns).map(([name, cells]) => [name, cells.slice(0, rows) as T]));
 
 /** The recompiles of one cause in the headline. */
 export const recompileCause = (more: Record<string, unknown> = {}) => ({ number: 5, times: 2, loaded: 0, seconds: 4, why: "x is f32[3], was f32[8]", advice: "Pad x.", ...more });
 
-export const causesReply = (more: Record<string, unknown> = {}): Reply =>
+/** The causes of the first so many. */
+export const causesReply = (more: Record<string, unknown> = {}, rows = 8): Reply =>
   packed(
-    {
+    firstOf(rows, {
       number: [1, 2, 3, 4, 5, 6, 7, 8],
       nearest: [-1, -1, -1, -1, 3, 5, 5, -1],
       flags: [0, 0, 0, 0, 1 | 4, 1 | 2 | 4, 4, 0],
@@ -62,10 +65,9 @@ export const causesReply = (more: Record<string, unknown> = {}): Reply =>
       cause: ["eager operation", "eager operation", "first", "first", "shape", "weak type", "shape", "ahead of time"],
       signature: ["", "", "f32[8]", "f32[8]", "f32[3]", "weak f32[]", "", "f32[8]"],
       caches: ["", "", "", "", "trace cache", "", "", ""],
-      persistent: ["", "", "written", "", "", "", "", ""],
-    },
+      persistent: ["", "", "miss, written", "", "", "", "", ""],
+    }),
     {
-      length: 8,
       totals: { spent: 12.6, wasted: 1, avoidable: 4, is_complete: true, saved: null, hits: 0, is_cache_off: false },
       headline: { number: 5, function: "step", times: 2, loaded: 0, seconds: 4, mendable: true, causes: [recompileCause()], causes_in_all: 1 },
       ...more,

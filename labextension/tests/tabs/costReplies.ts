@@ -1,16 +1,5 @@
 import type { Reply } from "../../src/wire/source";
-import { gz } from "../helpers";
-
-type Column = [dtype: "f8" | "i4", values: number[]];
-
-/** A reply of columns, as Python packs them; `names` go last. */
-export function packed(columns: Record<string, Column>, more: Record<string, unknown>, names?: string[]): Reply {
-  const described = Object.entries(columns).map(([name, [dtype]]) => ({ name, dtype }));
-  const buffers = Object.values(columns).map(([dtype, values]) =>
-    gz(new Uint8Array((dtype === "f8" ? Float64Array.from(values) : Int32Array.from(values)).buffer)),
-  );
-  return { result: { columns: described, ...more }, buffers: names ? [...buffers, gz(names.join("\n"))] : buffers };
-}
+import { packed, tableReply } from "./tableReply";
 
 export const LEDGER: Reply = {
   result: {
@@ -18,8 +7,8 @@ export const LEDGER: Reply = {
     bound: "memory",
     shares: { memory: 0.75, compute: 0.25, unknown: 0 },
     device: "TPU v5e",
-    flops: 133000,
-    bytes: 45056,
+    flops_text: "at least 133 kFLOP",
+    bytes_text: "45.1 kB",
     instructions: 3,
     unknown: 1,
     unknown_share: 0.125,
@@ -39,47 +28,40 @@ export const LEDGER: Reply = {
   buffers: [],
 };
 
-export const INSTRUCTIONS: Reply = packed(
-  {
-    flops: ["f8", [4000, Number.NaN, 129000]],
-    transcendentals: ["f8", [0, 0, 512]],
-    read: ["f8", [20000, 10000, 5000]],
-    written: ["f8", [5000, 5000, 56]],
-    runs: ["f8", [1, 1, 10]],
-    row: ["i4", [107, -1, 115]],
-    line: ["i4", [0, 1, 0]],
-    scope: ["i4", [0, 0, 1]],
-    computation: ["i4", [0, 0, 0]],
-    opcode: ["i4", [0, 1, 2]],
-    dtype: ["i4", [0, 0, 1]],
-    why: ["i4", [-1, 0, -1]],
-  },
-  {
-    length: 3,
-    strings: {
-      line: ["In [5]:4", ""],
-      scope: ["jit(f)/jvp(layer)", "jit(f)"],
-      computation: ["main.1"],
-      opcode: ["fusion", "custom-call", "dot"],
-      dtype: ["f32", "bf16"],
-      why: ["a custom call without an estimate"],
-    },
-  },
-  ["tanh_fusion", "custom-call.7", "dot.1"],
-);
+const NAN = null;
 
-export const LINES: Reply = packed(
-  {
-    flops: ["f8", [133000, Number.NaN]],
-    read: ["f8", [25000, 10000]],
-    written: ["f8", [5056, 5000]],
-    unknown: ["i4", [1, 1]],
-    transcendentals: ["f8", [512, 0]],
-    instructions: ["i4", [2, 1]],
-    row: ["i4", [107, -1]],
-  },
-  { group: "line", length: 2, names: ["In [5]:4", "unknown"] },
-);
+/** A row's name, FLOPs, bytes, scope and place. */
+const OF_PART = {
+  instruction: { title: "instruction", isLines: true, cells: ["tanh_fusion", "custom-call.7", "dot.1"] },
+  FLOPs: { title: "FLOPs", unit: "FLOP", hint: "over all runs", cells: [4000, NAN, 129000], why: [null, "a custom call without an estimate", null] },
+  bytes: { title: "bytes", unit: "B", cells: [25000, 15000, 5056] },
+  scope: { title: "scope", cells: ["jit(f)/jvp(layer)", "jit(f)/jvp(layer)", "jit(f)"] },
+  row: { cells: [107, -1, 115] },
+};
+export const PARTS: Reply = tableReply(OF_PART);
+
+const { bytes, ...OF_MEMBER } = {
+  ...OF_PART,
+  opcode: { title: "op", cells: ["fusion", "custom-call", "dot"] },
+  dtype: { title: "dtype", cells: ["f32", "f32", "bf16"] },
+  line: { title: "line", cells: ["In [5]:4", null, "In [5]:4"] },
+  runs: { title: "runs", cells: [1, 1, 10] },
+  computation: { title: "in", cells: ["main.1", "main.1", "main.1"] },
+};
+export const MEMBERS: Reply = tableReply(OF_MEMBER);
+export const INSTRUCTIONS: Reply = tableReply({ ...OF_MEMBER, bytes });
+
+const grouped = (members: string): Reply =>
+  tableReply({
+    line: { title: "line", cells: ["In [5]:4", null] },
+    FLOPs: { title: "FLOPs", unit: "FLOP", cells: [133000, NAN], why: [null, "no member's FLOPs are known"] },
+    bytes: { title: "bytes", unit: "B", cells: [30056, 15000] },
+    [members]: { title: members.slice(0, 5), cells: [2, 1] },
+    row: { cells: [107, -1] },
+    "FLOPs unknown": { cells: [1, 1] },
+  });
+export const LINES = grouped("instructions");
+export const EQUATION_LINES = grouped("equations");
 
 export const ROOFLINE: Reply = packed(
   {
@@ -92,43 +74,24 @@ export const ROOFLINE: Reply = packed(
     bound: ["i4", [0, 1]],
     unit: ["i4", [0, 0]],
     line: ["i4", [0, 1]],
+    instruction: ["text", ["dot.1", "add.1"]],
   },
   {
     device: "a device",
     peaks: { f16: 1000, f32: 100, bf16: 1000 },
     bandwidth: 10,
     notes: ["Not on the chart: 1 instruction that only moves data."],
-    length: 2,
     strings: { bound: ["compute", "memory"], unit: ["f32"], line: ["In [5]:2", ""] },
   },
-  ["dot.1", "add.1"],
 );
 
-export const EQUATIONS: Reply = packed(
+export const EQUATIONS: Reply = tableReply(
   {
-    flops: ["f8", [Number.NaN, 10000, 4]],
-    transcendentals: ["f8", [0, 0, 0]],
-    read: ["f8", [64, 128, 16]],
-    written: ["f8", [64, 64, 16]],
-    runs: ["f8", [1, 10, 1]],
-    row: ["i4", [3, 7, -1]],
-    line: ["i4", [0, 0, 1]],
-    scope: ["i4", [0, 0, 0]],
-    primitive: ["i4", [0, 1, 2]],
-    dtype: ["i4", [0, 0, 0]],
-    why: ["i4", [0, -1, -1]],
-    uncertain: ["i4", [-1, -1, 0]],
+    primitive: { title: "primitive", cells: ["eigh", "dot_general", "mul"] },
+    FLOPs: { title: "FLOPs", unit: "FLOP", cells: [NAN, 10000, 4], why: ["eigh has no formula", null, null] },
+    line: { title: "line", cells: ["In [5]:4", "In [5]:4", null] },
+    runs: { title: "runs", cells: [1, 10, 1], why: [null, null, "in a loop of unknown length, counted once"] },
+    row: { cells: [3, 7, -1] },
   },
-  {
-    length: 3,
-    notes: ["1 equation is <i>in</i> a loop of unknown length."],
-    strings: {
-      line: ["In [5]:4", ""],
-      scope: ["layer"],
-      primitive: ["eigh", "dot_general", "mul"],
-      dtype: ["f32"],
-      why: ["eigh has no formula"],
-      uncertain: ["in a loop of unknown length, counted once"],
-    },
-  },
+  { notes: ["1 equation is <i>in</i> a loop of unknown length."] },
 );

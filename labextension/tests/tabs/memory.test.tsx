@@ -2,36 +2,32 @@
 import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Session } from "../../src/model/session";
-import type { Params } from "../../src/wire/source";
+import type { Params, Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import MemoryView from "../../src/tabs/memory/view";
 import { openTab } from "../../src/shell/tabs";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
-import { HEAD, reply } from "./memoryReply";
+import { CHECKS, COLUMNS, HEAD, reply, written } from "./memoryReply";
+import { joined } from "./tableReply";
 
-const columns = ["buffer", "size", "line"].map((name) => ({ name, hint: "", number: name === "size" }));
-const AT = {
-  columns,
-  rows: [["<b>dot</b>", "20 B", "In [1]:2"], ["w", "40 B", ""]],
-  places: [4, -1],
-  lives: [[3, 4], [0, 4]],
-  total: 9,
+const AT = written({ buffer: ["<b>dot</b>", "w"], size: ["20 B", "40 B"], line: ["In [1]:2", ""] }, { total: 9 }, { row: [4, -1], from: [3, 0], to: [4, 4] });
+const KEPT = written({ line: ["In [1]:2"] }, { notes: ["Kept: 3 B."] });
+const POLICIES = written({ policy: ["as it is", "nothing_saveable"] });
+
+const tables = (of: Record<string, Reply>, more: Record<string, unknown> = {}): Reply => {
+  const { result, buffers } = joined(of);
+  return { result: { ...result, ...more }, buffers };
 };
-const KEPT = { columns: [columns[2]], rows: [["In [1]:2"]], total: 1, notes: ["Kept: 3 B."] };
-const POLICIES = { columns: [{ name: "policy" }], rows: [["as it is"], ["nothing_saveable"]], total: 2 };
 
 let kernel: FakeKernel;
 let session: Session;
 
-async function open(head: Record<string, unknown> = HEAD): Promise<void> {
+async function open(head: Record<string, unknown> = HEAD, of = CHECKS as Record<string, Reply>): Promise<void> {
   kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "memory"] }] });
-  kernel.answers.memory = () => reply(head);
-  kernel.answers["memory at"] = ({ position }: Params) => ({
-    result: { live: position === 1 ? 70 : 40, table: AT },
-    buffers: [],
-  });
-  kernel.answers.kept = () => ({ result: { lines: KEPT, arrays: KEPT, policies: POLICIES }, buffers: [] });
+  kernel.answers.memory = () => reply(head, COLUMNS, of);
+  kernel.answers["memory at"] = ({ position }: Params) => tables({ table: AT }, { live: position === 1 ? 70 : 40 });
+  kernel.answers.kept = () => tables({ lines: KEPT, arrays: KEPT, policies: POLICIES });
   session = new Session(kernel);
   render(<MemoryView session={session} />, document.body);
   await soon(() => expect($(".jxs-mem-table tbody tr")).not.toBeNull());
@@ -65,9 +61,9 @@ describe("the memory view", () => {
   });
 
   it("donation is compiled by a click where it was not yet", async () => {
-    const how = (text: string) => ({ columns: [{ name: "what" }, { name: "how" }], rows: [["Not donated", text]], total: 1 });
-    kernel.answers.donation = () => ({ result: { advice: how("Donate state: it needs 1 MB (as written: 2 MB).") }, buffers: [] });
-    await open({ ...HEAD, donate: ["state", "opt"], tables: { ...HEAD.tables, advice: how("not computed yet") } });
+    const how = (text: string) => written({ what: ["Not donated"], how: [text] });
+    kernel.answers.donation = () => tables({ advice: how("Donate state: it needs 1 MB (as written: 2 MB).") });
+    await open({ ...HEAD, donate: ["state", "opt"] }, { ...CHECKS, advice: how("not computed yet") });
     click($$("button").find((button) => button.textContent?.startsWith("Suggestions")) ?? null);
     await soon(() => expect($("[data-donate]")?.textContent).toBe("Compile with state, opt donated"));
     expect(kernel.asked.filter((one) => one.startsWith("donation"))).toEqual([]);
@@ -76,7 +72,7 @@ describe("the memory view", () => {
     expect($("[data-donate]")).toBeNull();
   });
 
-  it("nothing is offered to be donated where nothing is, or by older kernels", async () => {
+  it("nothing is offered to be donated where nothing is", async () => {
     await open();
     click($$("button").find((button) => button.textContent?.startsWith("Suggestions")) ?? null);
     await soon(() => expect($(".jxs-mem-moment")).toBeNull());
@@ -98,11 +94,11 @@ describe("the memory view", () => {
   it("compiles a checkpoint policy on request, and shows what it takes", async () => {
     await open();
     const asked: Params[] = [];
-    kernel.answers.kept = () => ({ result: { lines: KEPT, arrays: KEPT, policies: POLICIES, compiled: [true, false] }, buffers: [] });
+    kernel.answers.kept = () => tables({ lines: KEPT, arrays: KEPT, policies: POLICIES }, { compiled: [true, false] });
     kernel.answers.policy = (params: Params) => {
       asked.push(params);
       const text = "nothing_saveable: peak of 59 MB, 4.38 GFLOP.";
-      return { result: { policies: POLICIES, compiled: [true, true], text }, buffers: [] };
+      return tables({ policies: POLICIES }, { compiled: [true, true], text });
     };
     click($('[data-part="backward"]'));
     await soon(() => expect($$(".jxs-mem-policies button").map((button) => button.textContent)).toEqual(["Compile with nothing_saveable"]));
@@ -129,8 +125,7 @@ describe("the memory view", () => {
   });
 
   it("says where XLA's own figures are others", async () => {
-    const checks = { columns: [{ name: "figure" }, { name: "note" }], rows: [["total allocation", ""], ["peak", "XLA's is 3 B"]], total: 2 };
-    await open({ ...HEAD, tables: { checks } });
+    await open(HEAD, { checks: written({ figure: ["total allocation", "peak"], note: ["", "XLA's is 3 B"] }) });
     expect($('[data-part="checks"]')?.textContent).toBe("XLA's figures (1 differs)");
   });
 
@@ -158,9 +153,9 @@ describe("the memory view", () => {
 });
 
 describe("the first tab", () => {
-  it("is the memory where the compile ran out of it", () => {
+  it("is the one that the kernel names, such as the memory where the compile ran out of it", () => {
     const error = { stage: "compile", type: "JaxRuntimeError", message: "RESOURCE_EXHAUSTED: Ran out of memory on HBM" };
-    const [summary] = readState({ calls: [{ ...fixture[0]?.summary, error, open: undefined, views: ["code", "compare", "memory"] }] }).calls;
+    const [summary] = readState({ calls: [{ ...fixture[0]?.summary, error, open: "memory", views: ["code", "compare", "memory"] }] }).calls;
     expect(openTab(summary ?? null, "")).toBe("memory");
     expect(openTab(summary ?? null, "code")).toBe("code");
   });

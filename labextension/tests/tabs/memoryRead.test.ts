@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Memory, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, readMemory, readTable, showing, ticks, whole, zoomed } from "../../src/tabs/memory/read";
-import { COLUMNS, HEAD, reply } from "./memoryReply";
+import { type Memory, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, readMemory, readWritten, showing, ticks, whole, zoomed } from "../../src/tabs/memory/read";
+import { cellText } from "../../src/parts/grid/sort";
+import type { Field } from "../../src/wire/tables";
+import { COLUMNS, HEAD, reply, written } from "./memoryReply";
 
 const read = (): Promise<Memory> => readMemory(reply());
 
@@ -12,24 +14,22 @@ describe("what the kernel sends", () => {
     expect(memory.buffers.names).toEqual(["w", "fusion", "dot"]);
     expect([0, 1, 2, 3].map((i) => lineOf(memory, i))).toEqual(["", "In [1]:2", "", ""]);
     expect(memory.spaces.map(({ name, peak }) => [name, peak])).toEqual([["HBM", 70]]);
-    expect(memory.tables.checks?.rows).toEqual([["peak"]]);
+    expect(cellText(memory.tables.checks?.grid.fields[0] as Field, 0)).toBe("peak");
     expect([memory.answer, memory.room, memory.notes]).toEqual(["yes", 100, ["a note"]]);
   });
 
   it("is read with care: columns of other lengths, values of other kinds, too much of it", async () => {
-    const odd = COLUMNS.map(([name, dtype, values]): [string, string, number[] | string] =>
-      name === "size" ? [name, dtype, [1]] : name === "row" ? [name, dtype, [1, 2, 3, 4, 5]] : [name, dtype, values],
-    );
+    const odd: typeof COLUMNS = { ...COLUMNS, size: ["f8", [1]], row: ["i4", [1, 2, 3, 4, 5]] };
     const memory = await readMemory(reply({ ...HEAD, fit: { answer: 3, room: "x" }, spaces: [null, 3, { color: "a" }] }, odd));
     expect([...memory.buffers.size]).toEqual([1, 0, 0]);
     expect([...memory.buffers.row]).toEqual([1, 2, 3]);
     expect([memory.answer, memory.room]).toEqual(["", null]);
     expect(memory.spaces.map(({ color, name }) => [color, name])).toEqual([[0, ""], [0, ""], [0, ""]]);
-    const table = readTable({ columns: [{ name: "a" }, { name: 3 }], rows: [["x"], "y", [1, "z", "more"]], places: ["p"], lives: [[1]] });
-    expect(table.rows).toEqual([["x", ""], ["", ""], ["", "z"]]);
-    expect([table.places, table.lives]).toEqual([[0], [[1, 0]]]);
+    const table = await readWritten(written({ a: ["x", null, ""] }, { length: 4, notes: 3 }, { row: [2], from: [1] }));
+    expect([0, 1, 2].map((row) => cellText(table.grid.fields[0] as Field, row))).toEqual(["x", "unknown", ""]);
+    expect([table.grid.length, [...table.row], [...table.from], [...table.to], table.notes]).toEqual([3, [2, -1, -1], [1, -1, -1], [-1, -1, -1], []]);
     expect((await readMemory({ result: {}, buffers: [] })).length).toBe(0);
-    expect(readTable({ columns: [{ name: "a" }], rows: Array(5000).fill(["x"]) }).rows.length).toBe(1000);
+    await expect(readWritten({ result: { columns: [{ name: "a" }], rows: [["x"]] }, buffers: [] })).rejects.toThrow("Another version of JAXStage");
   });
 });
 

@@ -3,17 +3,17 @@
 import { expect, it } from "vitest";
 import type { Reply } from "../../src/wire/source";
 import { keysOf, replyOf } from "../recorded";
-import { EQUATIONS, INSTRUCTIONS, LEDGER, LINES, ROOFLINE } from "./costReplies";
+import { EQUATIONS, EQUATION_LINES, INSTRUCTIONS, LEDGER, LINES, MEMBERS, PARTS, ROOFLINE } from "./costReplies";
 import { reply as memoryReply } from "./memoryReply";
 import { COLLECTIVES, DTYPES, MAP, VALUES } from "./shardingReplies";
 
 const HAND_WRITTEN: [method: string, reply: Reply][] = [
   ["ledger", LEDGER],
   ["cost", INSTRUCTIONS],
-  ["cost_parts", INSTRUCTIONS],
-  ["members", INSTRUCTIONS],
+  ["cost_parts", PARTS],
+  ["members", MEMBERS],
   ["cost_groups", LINES],
-  ["equation_groups", LINES],
+  ["equation_groups", EQUATION_LINES],
   ["roofline", ROOFLINE],
   ["equations", EQUATIONS],
   ["memory", memoryReply()],
@@ -24,8 +24,8 @@ const HAND_WRITTEN: [method: string, reply: Reply][] = [
 ];
 
 const dtypes = ({ result }: Reply) => {
-  const described = (result.columns ?? result.fields ?? []) as { name: string; dtype: string; unit?: string }[];
-  return Object.fromEntries(described.map(({ name, dtype, unit }) => [name, `${dtype} ${unit ?? ""}`]));
+  const described = (result.columns ?? []) as { name: string; dtype: string; unit?: string }[];
+  return Object.fromEntries(described.filter(({ name }) => !name.endsWith(": why")).map(({ name, dtype, unit }) => [name, `${dtype} ${unit ?? ""}`]));
 };
 
 for (const [method, reply] of HAND_WRITTEN) {

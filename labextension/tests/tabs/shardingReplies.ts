@@ -1,27 +1,17 @@
 /** Shardings, collectives and dtypes of small programs, as the kernel answers. */
 
 import type { Reply } from "../../src/wire/source";
-import { gz } from "../helpers";
+import { type TableColumn, packed, tableReply } from "./tableReply";
 
 type Cells = (string | null)[] | number[];
 
-const whole = (values: number[]) => gz(new Uint8Array(Int32Array.from(values).buffer));
-
-/** A table as `table_wire.packed` sends it; `units` of the columns of numbers. */
-export function table(columns: Record<string, Cells>, more: Record<string, unknown> = {}, units: Record<string, string> = {}): Reply {
-  const strings: Record<string, string[]> = {};
-  const described: unknown[] = [];
-  const buffers: ArrayBuffer[] = [];
-  for (const [name, cells] of Object.entries(columns)) {
-    const numeric = typeof cells[0] === "number";
-    const texts = numeric ? [] : [...new Set(cells.filter((cell) => cell !== null) as string[])];
-    strings[name] = texts;
-    described.push({ name, title: name, hint: `what ${name} is`, unit: units[name] ?? "", dtype: numeric ? "f8" : "i4" });
-    const codes = cells.map((cell) => (cell === null ? -1 : texts.indexOf(cell as string)));
-    buffers.push(numeric ? gz(new Uint8Array(Float64Array.from(cells as number[]).buffer)) : whole(codes));
-  }
-  const length = Object.values(columns)[0]?.length ?? 0;
-  return { result: { length, fields: described, strings, reasons: [], ...more }, buffers };
+/** A table as the kernel sends it; `units` of the columns of numbers, `row` of the document, `why` of columns. */
+export function table(columns: Record<string, Cells>, more: Record<string, unknown> = {}, units: Record<string, string> = {}, row?: number[], why: Record<string, (string | null)[]> = {}): Reply {
+  const shown = Object.entries(columns).map(([name, cells]): [string, TableColumn] => {
+    const reasons = why[name];
+    return [name, { title: name, hint: `what ${name} is`, unit: units[name] ?? "", cells, ...(reasons && { why: reasons }) }];
+  });
+  return tableReply({ ...Object.fromEntries(shown), ...(row && { row: { cells: row } }) }, more);
 }
 
 /** Eight devices on a mesh of data=4 and model=2: two hosts of four, at the corners of a cube. */
@@ -40,8 +30,9 @@ export const VALUES = table(
 );
 
 /** `w` of shape [7, 2] in four parts along data, each on both devices of model. */
-export const MAP: Reply = {
-  result: {
+export const MAP: Reply = packed(
+  { holders: ["i4", [0, 1, 2, 3, 4, 5, 6, 7]], order: ["i4", [0, 1, 2, 3, 4, 5, 6, 7]] },
+  {
     name: "w",
     dtype: "f32",
     shape: [7, 2],
@@ -57,11 +48,9 @@ export const MAP: Reply = {
     tiles: [4, 1],
     mesh: { names: ["data", "model"], sizes: [4, 2] },
   },
-  buffers: [whole([0, 1, 2, 3, 4, 5, 6, 7]), whole([0, 1, 2, 3, 4, 5, 6, 7])],
-};
+);
 
-export const COLLECTIVES: Reply = (() => {
-  const made = table(
+export const COLLECTIVES: Reply = table(
     {
       collective: ["all-reduce", "all-gather"],
       line: ["labextension/dev/fixture.py:16", null],
@@ -73,21 +62,18 @@ export const COLLECTIVES: Reply = (() => {
     },
     {
       headline: "The costliest of 2 collectives: all-reduce of 8 kB over data for labextension/dev/fixture.py:16.",
-      more: { groups: ["{0,2} {1,3}", "{0,1}"], meanwhile: ["", "fusion.1"], instruction: ["all-reduce.1", "all-gather.2"] },
+      more: { groups: ["{0,2} {1,3}", "{0,1}"], meanwhile: ["", "fusion.1"], instruction: ["all-reduce.1", "all-gather.2"], exposed: [true, false] },
       warnings: [{ text: "Involuntary full rematerialisation", line: "labextension/dev/fixture.py:16" }],
       notes: ["time: by the links"],
-      reasons: [[1, "time", "the bandwidth between hosts is not known"]],
     },
     { time: "s" },
+    [107, -1],
+    { time: [null, "the bandwidth between hosts is not known"] },
   );
-  return { ...made, buffers: [...made.buffers, whole([107, -1])] };
-})();
 
-export const DTYPES: Reply = (() => {
-  const made = table(
+export const DTYPES: Reply = table(
     { stage: ["jaxpr", "HLO"], from: ["bf16", "f32"], to: ["f32", "bf16"], grows: [8, -8], line: ["labextension/dev/fixture.py:16", ""] },
     { headline: "The program promotes 1 value; the compiler adds 1 conversion." },
     { grows: "B" },
+    [-1, 115],
   );
-  return { ...made, buffers: [...made.buffers, whole([-1, 115])] };
-})();

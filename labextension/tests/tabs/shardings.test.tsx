@@ -103,11 +103,10 @@ describe("the shardings", () => {
     kernel.answers.shardings = () => ({ ...VALUES, result: { ...VALUES.result, places: PLACES, notes } });
     await open(ShardingsView, ".jxs-caption");
     expect($(".jxs-caption")?.textContent).toBe(notes[0]);
-    const call = { ...fixture[0]?.summary, views: ["code", "shardings", "options"], open: undefined };
-    const failed = (stage: string) => readState({ calls: [{ ...call, error: { stage, type: "ValueError", message: "" } }] }).calls[0] ?? null;
-    expect(openTab(failed("trace"), "")).toBe("shardings");
-    expect(openTab(failed("compile"), "")).toBe("code");
-    expect(openTab(failed("trace"), "code")).toBe("code");
+    const call = { ...fixture[0]?.summary, views: ["code", "shardings", "options"], open: "shardings" };
+    const failed = readState({ calls: [{ ...call, error: { stage: "trace", type: "ValueError", message: "" } }] }).calls[0] ?? null;
+    expect(openTab(failed, "")).toBe("shardings");
+    expect(openTab(failed, "code")).toBe("code");
   });
 });
 

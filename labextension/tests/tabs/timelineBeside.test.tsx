@@ -13,6 +13,7 @@ import { TABLES, deviceWords, lossWords, readHead, readTimelineTable } from "../
 import { Tables } from "../../src/tabs/timeline/tables";
 import type { Params, Reply } from "../../src/wire/source";
 import { gz } from "../helpers";
+import { tableReply } from "./tableReply";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 
 const only = (result: Record<string, unknown>): Reply => ({ result, buffers: [] });
@@ -20,25 +21,18 @@ const floats = (...values: number[]) => gz(new Uint8Array(Float64Array.from(valu
 const wholes = (...values: number[]) => gz(new Uint8Array(Int32Array.from(values).buffer));
 const PAYLOAD = "<img src=x onerror='window.pwned=1'>";
 
-const LINES = (more: Record<string, unknown> = {}): Reply => ({
-  result: {
-    length: 2,
-    total: 5,
-    fields: [
-      { name: "line", title: "line", dtype: "i4" },
-      { name: "code", title: "code", dtype: "i4" },
-      { name: "share", title: "share", dtype: "f8" },
-      { name: "busy", title: "busy", unit: "s", dtype: "f8" },
-      { name: "FLOP/s", title: "FLOP/s", unit: "FLOP/s", dtype: "f8" },
-    ],
-    strings: { line: ["In [1]:2", PAYLOAD], code: ["y = f(x): z"] },
-    reasons: [[1, "FLOP/s", "no HLO"]],
-    notes: ["a note"],
-    spans: [],
-    ...more,
-  },
-  buffers: [wholes(0, 1), wholes(0, -1), floats(0.62, 0.004), floats(57.4e-3, 1e-6), floats(2e9, Number.NaN), wholes(3, -1)],
-});
+const LINES = (more: Record<string, unknown> = {}): Reply =>
+  tableReply(
+    {
+      line: { title: "line", cells: ["In [1]:2", PAYLOAD] },
+      code: { title: "code", cells: ["y = f(x): z", null] },
+      share: { title: "share", unit: "share", cells: [0.62, 0.004] },
+      busy: { title: "busy", unit: "s", cells: [57.4e-3, 1e-6] },
+      "FLOP/s": { title: "FLOP/s", unit: "FLOP/s", cells: [2e9, null], why: [null, "no HLO"] },
+      row: { cells: [3, -1] },
+    },
+    { total: 5, notes: ["a note"], spans: [], ...more },
+  );
 
 const HITS = (first: number, total: number, starts: number[]): Reply => ({
   result: {
@@ -79,7 +73,7 @@ describe("what the kernel says of a timeline", () => {
   it("a share is per cent, the unknown has its reason, code is told by its beginning", async () => {
     const { grid, hloRows, total } = await readTimelineTable(LINES());
     const field = (name: string) => grid.fields.find((one) => one.name === name) ?? expect.fail(name);
-    expect([0, 1].map((row) => cellText(field("share"), row))).toEqual(["62%", "under 1%"]);
+    expect([0, 1].map((row) => cellText(field("share"), row))).toEqual(["62%", "<1%"]);
     const rate = field("FLOP/s");
     expect(rate.kind === "number" && [cellText(rate, 0), cellText(rate, 1), rate.why?.(1)]).toEqual(["2 GFLOP/s", "unknown", "no HLO"]);
     expect(field("code")).toMatchObject({ isCode: true });
@@ -89,7 +83,7 @@ describe("what the kernel says of a timeline", () => {
 
   it("rubbish in replies becomes nothing", async () => {
     expect(readHead(only({ devices: 7, losses: [null, 3], modes: "x", tables: {} }))).toMatchObject({ devices: [], modes: [], tables: [] });
-    expect((await readTimelineTable({ result: { length: "x", spans: [[2, 1], "a", [0, 1]] }, buffers: [] })).spans).toEqual([null, null, { from: 0, to: 1 }]);
+    expect((await readTimelineTable(LINES({ length: "x", spans: [[2, 1], "a", [0, 1]] }))).spans).toEqual([null, null, { from: 0, to: 1 }]);
     expect((await readHits({ result: { columns: null }, buffers: [] })).total).toBe(0);
     expect(readEvent(only({ partner: "x", parent: 3, fields: "y" }))).toMatchObject({ partner: null, parent: null, own: [] });
   });
@@ -106,15 +100,10 @@ describe("what the kernel says of a timeline", () => {
   });
 
   it("a change has its sign and its share of what there was", async () => {
-    const reply: Reply = {
-      result: {
-        length: 2,
-        fields: ["before", "change"].map((name) => ({ name, title: name, unit: "s", dtype: "f8" })),
-        strings: {},
-        parts: [{ key: "step 0", title: "0: train", seconds: 1 }],
-      },
-      buffers: [floats(2e-3, 0), floats(-1e-3, 5e-6)],
-    };
+    const reply = tableReply(
+      { before: { title: "before", unit: "s", cells: [2e-3, 0] }, change: { title: "change", unit: "s", cells: [-1e-3, 5e-6] } },
+      { parts: [{ key: "step 0", title: "0: train", seconds: 1 }] },
+    );
     const table = await readComparison(reply);
     const change = table.grid.fields[1] ?? expect.fail();
     expect([0, 1].map((row) => cellText(change, row))).toEqual(["−1 ms (−50%)", "+5 µs"]);
@@ -154,7 +143,7 @@ describe("what stands around the lanes", () => {
 
   const tables = (range: { from: number; to: number } | null) =>
     render(
-      <Tables session={session} names={["lines", "gaps"]} range={range} onClear={() => done("clear")} onGo={(span) => done(span)} onEvent={done} />,
+      <Tables session={session} names={["lines", "gaps"]} range={range} onClear={() => done("clear")} onGo={(span) => done(span)} />,
       document.body,
     );
 

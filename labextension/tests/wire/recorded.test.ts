@@ -19,7 +19,7 @@ async function outcome({ method, params }: Recorded, reply: Reply): Promise<stri
 
 const nameOf = (path: Path) => path.filter((key) => typeof key === "string").join(".");
 /** What describes the columns of a reply: they are changed themselves. */
-const isDescription = ([key]: Path) => key === "columns" || key === "fields";
+const isDescription = (path: Path) => path.includes("columns");
 
 /** The keys and columns of a reply that make no difference to what is read. */
 async function idle(recorded: Recorded): Promise<string[]> {

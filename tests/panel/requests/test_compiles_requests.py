@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import base64
 import json
 import math
 from collections.abc import Iterator
@@ -32,6 +32,7 @@ from jaxstage_ext.panel.showing import compiles_display, page
 from jaxstage_ext.panel.showing.mimebundle import static_bundle
 from jaxstage_ext.program.head.summary import summary
 from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
+from tests.helpers import wire_columns
 
 HOSTILE = "<script>window.pwned=1</script>"
 
@@ -43,13 +44,14 @@ def program() -> CompileHistoryProgram:
 
 def columns(answer: tuple[dict[str, Any], list[bytes]]) -> dict[str, Any]:
     """Each column as numpy, texts as lists."""
-    result, buffers = answer
-    read: dict[str, Any] = {}
-    for described, buffer in zip(result["columns"], buffers, strict=True):
-        values = np.frombuffer(gzip.decompress(buffer), f"<{described['dtype']}")
-        texts = result["strings"].get(described["name"])
-        read[described["name"]] = values if texts is None else [texts[code] if code >= 0 else "" for code in values]
-    return read
+    result, read = answer[0], wire_columns.columns(*answer)
+    texts = result["strings"].keys()
+    return {name: [text or "" for text in cells] if name in texts else np.array(cells) for name, cells in read.items()}
+
+
+def rows_of(saved: dict[str, Any]) -> int:
+    """How many records a saved reply lists."""
+    return len(wire_columns.columns(saved["result"], [*map(base64.b64decode, saved["buffers"])])["number"])
 
 
 def of(records: Any, **more: Any) -> CompileHistoryProgram:
@@ -64,7 +66,7 @@ def test_a_view_of_the_kernel_has_its_own_tab_alone(program: CompileHistoryProgr
 def test_the_list_has_what_each_record_says(program: CompileHistoryProgram) -> None:
     answer = ask(program, "compiles")
     read, records = columns(answer), program.records
-    assert answer[0]["length"] == len(records) and answer[0]["left_out"] == 0
+    assert len(read["number"]) == len(records) and answer[0]["left_out"] == 0
     assert read["number"].tolist() == [record.number for record in records]
     assert read["function"][records.index(records[16])] == "step"
     assert read["line"][16] == "In [3]:5" and read["cell"][16] == "In [3]"
@@ -150,7 +152,7 @@ def test_nothing_compiled_again_has_no_headline() -> None:
 
 
 def test_an_empty_log_has_an_answer() -> None:
-    assert ask(of(()), "compiles")[0]["length"] == 0
+    assert len(columns(ask(of(()), "compiles"))["number"]) == 0
     assert ask(of(()), "compiles_causes")[0]["totals"] == {
         "spent": 0,
         "wasted": 0,
@@ -320,9 +322,9 @@ def test_a_saved_notebook_holds_a_bounded_list_with_the_most_expensive_records(
     held = kept.of(program)
     assert held.tabs == {"compiles"}
     assert sum(len(json.dumps(reply)) for reply in held.replies.values()) < 240_000
-    listed, caused = held.replies["compiles {}"]["result"], held.replies["compiles_causes {}"]["result"]
-    assert listed["length"] == 400 and listed["left_out"] == 4601
-    assert 1 <= caused["length"] <= 400
+    listed = held.replies["compiles {}"]
+    assert rows_of(listed) == 400 and listed["result"]["left_out"] == 4601
+    assert 1 <= rows_of(held.replies["compiles_causes {}"]) <= 400
     assert f'compile_record {{"number":{dear.number}}}' in held.replies
 
 
@@ -332,7 +334,7 @@ def test_what_does_not_fit_is_shortened_further() -> None:
     kept, program = KeptReplies(), of(records)
     program.history._verdicts.update(verdicts)
     kernel_replies.keep(program, kept)
-    assert 50 <= kept.of(program).replies["compiles {}"]["result"]["length"] < 400
+    assert 50 <= rows_of(kept.of(program).replies["compiles {}"]) < 400
     assert all(len(json.dumps(reply)) <= LARGEST for reply in kept.of(program).replies.values())
 
 
@@ -340,7 +342,7 @@ def test_an_offline_page_has_the_whole_list_and_no_markup_of_names() -> None:
     records = [*many(600), compile_record(name=HOSTILE, function=function_identity(qualname=HOSTILE))]
     html = page.page_html([of(records)])
     assert HOSTILE not in html and "\\u003cscript>window.pwned" in html
-    assert '"length":601' in html
+    assert '"left_out":0' in html
 
 
 def test_still_forms_are_those_of_the_history(program: CompileHistoryProgram) -> None:
@@ -361,7 +363,6 @@ def test_what_is_saved_takes_a_moment_however_long_the_comparison(monkeypatch: p
     dear = compile_record(stages=stage_runs(1, 1, 500))
     kept, program = KeptReplies(), of((*records, dear))
     kernel_replies.keep(program, kept)
-    causes = kept.of(program).replies["compiles_causes {}"]["result"]
-    assert 1 <= causes["length"] <= 2
+    assert 1 <= rows_of(kept.of(program).replies["compiles_causes {}"]) <= 2
     assert compared[0] == dear.number, "the longest compiles are compared first"
-    assert kept.of(program).replies["compiles {}"]["result"]["length"] == 301
+    assert rows_of(kept.of(program).replies["compiles {}"]) == 301

@@ -24,6 +24,7 @@ from jaxstage_ext.program.device import device_roofline
 from jaxstage_ext.program.questions.cost import cost as cost_of
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
+from tests.helpers.wire_columns import columns
 
 NAN = math.nan
 WORK = cost(
@@ -53,24 +54,13 @@ def inspection() -> fakes.FakeProgram:
     return found
 
 
-def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, list[float]]:
-    return {
-        described["name"]: np.frombuffer(gzip.decompress(data), f"<{described['dtype']}").tolist()
-        for described, data in zip(result["columns"], buffers, strict=False)
-    }
-
-
-def names(buffers: list[bytes]) -> list[str]:
-    return gzip.decompress(buffers[-1]).decode().split("\n")
-
-
 def test_the_headline_and_the_ledger(inspection: Any) -> None:
     result, buffers = ask(inspection, "ledger")
     assert not buffers
     roof = cost_of(inspection).roofline
     assert result["verdict"] == roof.verdict
     assert [(reason.doubt, reason.instructions) for reason in roof.reasons] == [(Doubt.FLOPS, 2)]
-    assert (result["bound"], result["flops"], result["bytes"]) == ("unknown", 10005, 590)
+    assert result["bound"] == "unknown"
     assert (result["instructions"], result["unknown"]) == (5, 2)
     assert (result["flops_text"], result["bytes_text"]) == ("at least 10 kFLOP", "at least 590 B")
     assert result["open"] == "", "the made ranges have no reasons"
@@ -92,26 +82,37 @@ def test_what_was_measured_gets_a_column(inspection: Any) -> None:
 def test_the_instructions_have_the_most_bytes_first_and_the_unknown_has_its_reason(inspection: Any) -> None:
     result, buffers = ask(inspection, "cost")
     found = columns(result, buffers)
-    assert names(buffers) == ["dot.1", "call.1", "add.1", "copy.1", "call.2"]
-    assert found["read"] == [200, 50, 30, 10, 5]
-    assert found["flops"][0] == 10000
-    assert math.isnan(found["flops"][1])
-    assert result["strings"]["why"][int(found["why"][1])] == "call.1 is a custom call"
-    assert result["strings"]["why"][int(found["why"][4])] == "call.2 is a custom call"
-    assert [found["why"][i] for i in (0, 2, 3)] == [-1, -1, -1]
+    assert found["instruction"] == ["dot.1", "call.1", "add.1", "copy.1", "call.2"]
+    assert found["bytes read"] == [200, 50, 30, 10, 5]
+    assert found["bytes"] == [400, 100, 60, 20, 10]
+    assert found["FLOPs"][0] == 10000
+    assert math.isnan(found["FLOPs"][1])
+    assert found["FLOPs: why"] == [None, "call.1 is a custom call", None, None, "call.2 is a custom call"]
     assert found["row"] == [9, -1, 10, 11, 12]
-    assert [result["strings"]["line"][int(i)] for i in found["line"]] == [
-        "In [5]:2", "", "In [5]:2", "In [5]:3", "In [5]:2",
-    ]  # fmt: skip
+    assert found["line"] == ["In [5]:2", None, "In [5]:2", "In [5]:3", "In [5]:2"]
+
+
+def test_what_is_shown_of_instructions_is_what_their_table_says(inspection: Any) -> None:
+    result, buffers = ask(inspection, "cost")
+    found, table = columns(result, buffers), WORK.table
+    for described in result["columns"]:
+        name = described["name"]
+        if name in table.columns and name not in ("line", "scope", "dtype"):
+            assert np.array_equal(np.asarray(found[name], object), np.asarray(table[name], object)) or np.array_equal(
+                np.asarray(found[name], float), np.asarray(table[name], float), equal_nan=True
+            )
+            assert described.get("hint", "") in ("", table.columns[name].doc)
+    intensity = [None if math.isnan(value) else value for value in found["intensity"]]
+    assert intensity == [25.0, None, pytest.approx(5 / 60), 0.0, None]
 
 
 def test_groups_add_up_and_tell_what_is_unknown(inspection: Any) -> None:
     result, buffers = ask(inspection, "cost_groups", group="line")
     found = columns(result, buffers)
-    assert result["names"] == ["In [5]:2", "", "In [5]:3"]
-    assert found["flops"][0] == 10005
-    assert math.isnan(found["flops"][1])
-    assert found["unknown"] == [1, 1, 0]
+    assert found["line"] == ["In [5]:2", None, "In [5]:3"]
+    assert found["FLOPs"][0] == 10005
+    assert math.isnan(found["FLOPs"][1])
+    assert found["FLOPs unknown"] == [1, 1, 0]
     assert found["row"] == [9, -1, 11]
     with pytest.raises(BadRequest, match="there is no group 'colour'; there is line"):
         ask(inspection, "cost_groups", group="colour")
@@ -120,7 +121,7 @@ def test_groups_add_up_and_tell_what_is_unknown(inspection: Any) -> None:
 def test_points_of_the_roofline(inspection: Any) -> None:
     result, buffers = ask(inspection, "roofline")
     found = columns(result, buffers)
-    assert names(buffers) == ["dot.1", "add.1"]
+    assert found["instruction"] == ["dot.1", "add.1"]
     assert (found["intensity"][0], found["attainable"][0]) == (25, 100)
     assert result["peaks"] == {"f32 matrix": 100, "bf16 matrix": 1000, "f32 vector": 100}
     assert result["bandwidth"] == 10 and "caches" not in result
@@ -162,13 +163,13 @@ def test_equations_and_members_of_a_real_program() -> None:
     real = inspect(lambda x: jnp.tanh(x * 2).sum(), jnp.ones((8, 8)))
     result, buffers = ask(real.program, "equations")
     found = columns(result, buffers)
-    primitives = [result["strings"]["primitive"][int(code)] for code in found["primitive"]]
+    primitives = found["primitive"]
     assert {"mul", "tanh", "reduce_sum"} <= set(primitives)
     assert found["transcendentals"][primitives.index("tanh")] == 64
     lines = real.documents["jaxpr"].lines
     assert "tanh" in lines[int(found["row"][primitives.index("tanh")])]
     result, buffers = ask(real.program, "equation_groups", group="primitive")
-    assert result["names"][0] in ("mul", "reduce_sum")
+    assert columns(result, buffers)["primitive"][0] in ("mul", "reduce_sum")
     with pytest.raises(BadRequest, match="there is no group 'colour'; there is line, scope, primitive, dtype"):
         ask(real.program, "equation_groups", group="colour")
     fusion = next(
@@ -177,7 +178,7 @@ def test_equations_and_members_of_a_real_program() -> None:
         if op == "fusion"
     )
     result, buffers = ask(real.program, "members", instruction=fusion)
-    opcodes = [result["strings"]["opcode"][int(code)] for code in columns(result, buffers)["opcode"]]
+    opcodes = columns(result, buffers)["opcode"]
     assert "tanh" in opcodes
     with pytest.raises(BadRequest, match="there is no instruction 'nothing'"):
         ask(real.program, "members", instruction="nothing")
@@ -185,7 +186,7 @@ def test_equations_and_members_of_a_real_program() -> None:
 
 def test_without_a_compile_the_equations_are_counted_and_nothing_else() -> None:
     traced = inspect(jnp.tanh, jnp.ones(8), stage="trace")
-    assert ask(traced.program, "equations")[0]["length"] == 1
+    assert columns(*ask(traced.program, "equations"))["primitive"] == ["tanh"]
     with pytest.raises(BadRequest, match="has no optimised HLO to count"):
         ask(traced.program, "ledger")
 
@@ -203,10 +204,10 @@ def test_why_nothing_can_be_counted_is_told_in_one_line(inspection: Any) -> None
 def test_an_empty_program(inspection: Any) -> None:
     nothing = cost()
     inspection.results.put(cost_of, Costs(nothing, roofline.read(nothing, Device(), "cpu"), LEDGER))
-    assert ask(inspection, "ledger")[0]["bytes"] == 0
-    assert ask(inspection, "cost")[0]["length"] == 0
-    assert ask(inspection, "cost_groups", group="scope")[0]["names"] == []
-    assert ask(inspection, "roofline")[0]["length"] == 0
+    assert ask(inspection, "ledger")[0]["bytes_text"] == "0 B"
+    assert columns(*ask(inspection, "cost"))["instruction"] == []
+    assert columns(*ask(inspection, "cost_groups", group="scope"))["scope"] == []
+    assert columns(*ask(inspection, "roofline"))["row"] == []
 
 
 def test_the_script_is_sent_when_the_view_is_opened(inspection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,16 +221,13 @@ def test_measured_times_are_sent_once_there_are_any(inspection: Any) -> None:
     assert "time" not in [column["name"] for column in before["columns"]]
     dot = WORK.ops.names.index(b"dot.1")
     seconds = np.where(np.arange(len(WORK.ops)) == dot, 2e-3, np.nan)
-    times = SimpleNamespace(seconds=seconds)
+    times = SimpleNamespace(seconds=seconds, why="", runs=0)
     roof = device_roofline.with_measured(roofline.read(WORK, Device(), "cpu"), times)
     inspection.results.put(cost_of, Costs(WORK, roof, LEDGER, times))
     result, buffers = ask(inspection, "cost")
-    columns = {column["name"]: at for at, column in enumerate(result["columns"])}
-    sent = {name: np.frombuffer(gzip.decompress(buffers[columns[name]]), "<f8") for name in ("time", "flop_rate")}
+    sent = {name: np.array(values) for name, values in columns(result, buffers).items() if name in ("time", "FLOP/s")}
     [known] = np.flatnonzero(np.isfinite(sent["time"])).tolist()
     assert sent["time"][known] == 2e-3
-    assert sent["flop_rate"][known] == 1000 * 10 / 2e-3
-    points, buffers = ask(inspection, "roofline")
-    at = [column["name"] for column in points["columns"]].index("achieved")
-    achieved = np.frombuffer(gzip.decompress(buffers[at]), "<f8")
+    assert sent["FLOP/s"][known] == 1000 * 10 / 2e-3
+    achieved = np.array(columns(*ask(inspection, "roofline"))["achieved"])
     assert achieved[np.isfinite(achieved)].tolist() == [1000 * 10 / 2e-3]

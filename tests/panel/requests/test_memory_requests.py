@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +20,7 @@ from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import memory_requests
 from jaxstage_ext.program import tabs
 from tests.golden.record import load_programs
+from tests.helpers.wire_columns import columns
 
 PROGRAMS = load_programs().PROGRAMS
 X = jnp.ones((64, 64))
@@ -38,11 +38,8 @@ def inspection() -> Inspection:
     return inspect(step, X, X)
 
 
-def columns(result: dict[str, Any], buffers: list[bytes]) -> dict[str, np.ndarray]:
-    return {
-        described["name"]: np.frombuffer(gzip.decompress(data), described["dtype"])
-        for described, data in zip(result["columns"], buffers, strict=True)
-    }
+def row_of(table: dict[str, Any], buffers: list[bytes], row: int) -> list[Any]:
+    return [cells[row] for cells in columns(table, buffers).values()]
 
 
 def test_columns_of_all_buffers(inspection: Inspection) -> None:
@@ -50,22 +47,21 @@ def test_columns_of_all_buffers(inspection: Inspection) -> None:
     found = columns(result, buffers)
     table = inspection.memory.scheduled.buffers
     assert result["buffers"] == len(table) == len(found["start"])
-    assert found["size"].tolist() == table.size.tolist() and found["kind"].tolist() == table.kind.tolist()
-    names = found["names"].tobytes().decode().split("\n")
+    assert found["size"] == table.size.tolist() and found["kind"] == table.kind.tolist()
+    names = found["names"]
     assert names[:1] == ["result"] or "w" in names
     rows = found["row"]
     lines = inspection.documents["hlo"].lines
-    for row, value in zip(rows.tolist(), table.value.tolist(), strict=True):
+    for row, value in zip(rows, table.value.tolist(), strict=True):
         if row >= 0:
             assert f"%{inspection.memory.title(value).partition('{')[0]} = " in lines[row]
-    labels = found["lines"].tobytes().decode().split("\n")
-    own = [labels[i] if i >= 0 else "" for i in found["line"].tolist()]
+    own = [line or "" for line in found["line"]]
     assert own == list(inspection.memory.buffers["line"]) and any(own)
     [space] = result["spaces"]
     assert max(found["live 0"]) == space["peak"] and space["name"] == "memory"
-    assert len(found["order"]) == result["length"] == len(found["steps"].tobytes().decode().split("\n"))
+    assert len(found["order"]) == len(inspection.memory.scheduled.schedule) == len(found["steps"])
     assert result["fit"]["answer"] == "yes" and set(result["tables"]) >= {"arguments", "advice", "checks"}
-    assert result["tables"]["arguments"]["rows"][0][0] == "w"
+    assert next(iter(columns(result["tables"]["arguments"], buffers).values()))[0] == "w"
 
 
 def test_a_page_that_is_opened_again_is_told_the_same_at_once(
@@ -81,33 +77,36 @@ def test_a_page_that_is_opened_again_is_told_the_same_at_once(
 def test_what_lives_at_a_moment(inspection: Inspection) -> None:
     ask(inspection.program, "memory")
     peak = inspection.memory.space().position
-    result, _ = ask(inspection.program, "memory at", space=0, position=peak)
+    result, buffers = ask(inspection.program, "memory at", space=0, position=peak)
     assert result["live"] == inspection.memory.space().peak
     table = result["table"]
     assert [column["name"] for column in table["columns"]][:2] == ["buffer", "size"]
-    assert len(table["rows"]) == len(table["places"]) == len(table["lives"]) == table["total"]
-    for (start, end), place in zip(table["lives"], table["places"], strict=True):
+    found = columns(table, buffers)
+    assert len(found["buffer"]) == len(found["row"]) == table["total"]
+    for start, end, place in zip(found["from"], found["to"], found["row"], strict=True):
         assert start <= peak <= end and place >= -1
 
 
 def test_the_backward_pass(inspection: Inspection) -> None:
     ask(inspection.program, "memory")
-    result, _ = ask(inspection.program, "kept", policy="")
-    assert [row[0] for row in result["policies"]["rows"]][:2] == ["as written", "nothing_saveable"]
-    assert result["lines"]["rows"] and result["arrays"]["total"] > 0
-    nothing, _ = ask(inspection.program, "kept", policy="nothing_saveable")
-    assert nothing["lines"]["rows"] == []
+    result, buffers = ask(inspection.program, "kept", policy="")
+    assert columns(result["policies"], buffers)["policy"][:2] == ["as written", "nothing_saveable"]
+    assert columns(result["lines"], buffers)["line"] and result["arrays"]["total"] > 0
+    nothing, buffers = ask(inspection.program, "kept", policy="nothing_saveable")
+    assert columns(nothing["lines"], buffers)["line"] == []
 
 
 def test_a_policy_is_compiled_on_request() -> None:
     program = inspect(step, X, X, stage="lower").program
     ask(program, "memory")
-    before, _ = ask(program, "kept", policy="")
+    before, buffers = ask(program, "kept", policy="")
     assert before["compiled"] == [True, False, False, False, False]
-    assert before["policies"]["rows"][1][3:] == ["not compiled"] * 3
-    after, _ = ask(program, "policy", policy="dots_saveable")
+    assert row_of(before["policies"], buffers, 1)[3:] == ["not compiled"] * 3
+    after, buffers = ask(program, "policy", policy="dots_saveable")
     assert after["compiled"] == [True, False, False, True, False]
-    assert "not compiled" not in after["policies"]["rows"][3] and after["text"].startswith("dots_saveable: peak of ")
+    assert "not compiled" not in row_of(after["policies"], buffers, 3) and after["text"].startswith(
+        "dots_saveable: peak of "
+    )
 
 
 def test_donation_is_compiled_on_request_and_said_to_be_compiled() -> None:
@@ -118,13 +117,14 @@ def test_donation_is_compiled_on_request_and_said_to_be_compiled() -> None:
 
     inspection = inspect(update, jnp.ones((64, 64)), jnp.ones((8,)), stage="lower")
     before, _ = ask(inspection.program, "memory")
-    assert before["donate"] == ["state"] and "not computed yet" in str(before["tables"]["advice"])
-    after, _ = ask(inspection.program, "donation")
+    assert before["donate"] == ["state"] and "not computed yet" in str(before["tables"]["advice"]["strings"])
+    after, buffers = ask(inspection.program, "donation")
     trial = inspection.memory.with_donation("state")
     assert trial.saved == 64 * 64 * 4  # the result takes the place of the argument
-    assert str(trial) in [cell for row in after["advice"]["rows"] for cell in row]
-    again, _ = ask(inspection.program, "memory")
-    assert again["donate"] == [] and again["tables"]["advice"] == after["advice"]
+    assert any(str(trial) in cells for cells in columns(after["advice"], buffers).values())
+    again, others = ask(inspection.program, "memory")
+    assert again["donate"] == []
+    assert columns(again["tables"]["advice"], others) == columns(after["advice"], buffers)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from jaxstage_ext.compilation.history.history_rows import is_eager
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord, StageName
 from jaxstage_ext.compilation.records.record_names import function_title, place_text
 from jaxstage_ext.compilation.records.record_outcome import RecordOutcome, outcome
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.params import Answer
+from jaxstage_ext.panel.wire_form import CodedTexts, packed
 from jaxstage_ext.report.text.shortened import shortened
 
 LONGEST_TEXT = 300
@@ -25,28 +25,10 @@ NOT_ENDED = -1.0
 """Seconds of a stage that began and whose end was not reported; NaN stands for a stage that did not run."""
 
 
-def packed(numbers: Mapping[str, Any], texts: Mapping[str, Sequence[str]]) -> Answer:
-    """Columns as the front end takes them; an empty text has the code -1."""
-    described, buffers, strings = [], [], {}
-    for name, values in numbers.items():
-        kind = "f8" if isinstance(values, np.ndarray) and values.dtype.kind == "f" else "i4"
-        described.append({"name": name, "dtype": kind})
-        buffers.append(pack(np.ascontiguousarray(values, f"<{kind}").tobytes()))
-    for name, column in texts.items():
-        codes, strings[name] = _numbered(column)
-        described.append({"name": name, "dtype": "i4"})
-        buffers.append(pack(codes.tobytes()))
-    return {"columns": described, "strings": strings}, buffers
-
-
-def _numbered(texts: Sequence[str]) -> tuple[Any, list[str]]:
-    number: dict[str, int] = {"": -1}
-    codes = np.fromiter((number.setdefault(text, len(number) - 1) for text in texts), "<i4", len(texts))
-    return codes, [_cut(text) for text in list(number)[1:]]
-
-
-def _cut(text: str) -> str:
-    return shortened(text, LONGEST_TEXT)
+def coded(texts: Iterable[str]) -> CodedTexts:
+    """Texts of records, each as long as a page takes; none where one is empty."""
+    every = CodedTexts.of(text or None for text in texts)
+    return CodedTexts([shortened(text, LONGEST_TEXT) for text in every.strings], every.codes)
 
 
 def listed(records: Sequence[CompileRecord], in_scope: set[int]) -> Answer:
@@ -61,13 +43,11 @@ def listed(records: Sequence[CompileRecord], in_scope: set[int]) -> Answer:
             "flags": _whole([_flags(record, ended, in_scope) for record, ended in zip(records, outcomes, strict=True)]),
             "began": np.array([record.began - first for record in records], "<f8"),
             **dict(zip(_TIMES, times, strict=True)),
-        },
-        {
-            "cell": [f"In [{record.cell}]" if record.cell is not None else "" for record in records],
-            "line": list(map(place_text, records)),
-            "function": list(map(function_title, records)),
-            "outcome": [ended.value for ended in outcomes],
-        },
+            "cell": coded(f"In [{record.cell}]" if record.cell is not None else "" for record in records),
+            "line": coded(map(place_text, records)),
+            "function": coded(map(function_title, records)),
+            "outcome": coded(ended.value for ended in outcomes),
+        }
     )
 
 

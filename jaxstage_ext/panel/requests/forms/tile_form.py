@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.panel.pack import pack
+from jaxstage_ext.panel import wire_form
 from jaxstage_ext.panel.params import Answer
 from jaxstage_ext.profiling.lanes import tiles
 from jaxstage_ext.profiling.lanes.counter_bins import counter_segments
@@ -23,7 +23,6 @@ from jaxstage_ext.report.text.shortened import shortened
 
 LONGEST_NAME = 200
 """Characters of a name that are sent with a tile; an event's own request gives all of it."""
-_TYPES = {"u1": np.uint8, "f4": np.float32, "i4": np.int32}
 
 
 def segments(timeline: Timeline, grid: TileGrid, level: int, tile: int, lanes: Sequence[int]) -> list[Segments]:
@@ -42,15 +41,10 @@ def segments(timeline: Timeline, grid: TileGrid, level: int, tile: int, lanes: S
 def packed(timeline: Timeline, parts: Sequence[Segments]) -> Answer:
     """The segments of several lanes, with how many each has, and their looks."""
     every = tiles.joined(parts)
-    described, buffers = [], []
-    for name in tiles.COLUMNS:
-        column = getattr(every, name)
-        kind = f"{column.dtype.kind}{column.dtype.itemsize}"
-        described.append({"name": name, "dtype": kind})
-        buffers.append(pack(np.ascontiguousarray(column, f"<{kind}").tobytes()))
+    result, buffers = wire_form.packed({name: getattr(every, name) for name in tiles.COLUMNS})
     used = np.unique(every.look[every.look != NONE])
     looks = looks_form(timeline, event_looks(timeline.recording), used.tolist())
-    return {"columns": described, "counts": [len(part) for part in parts], "looks": looks}, buffers
+    return result | {"counts": [len(part) for part in parts], "looks": looks}, buffers
 
 
 def looks_form(timeline: Timeline, looks: EventLooks, used: Sequence[int]) -> list[dict[str, Any]]:

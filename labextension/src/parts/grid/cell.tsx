@@ -1,7 +1,7 @@
 import type { Field, NumberField, TextField } from "../../wire/tables";
 import { cellText } from "./sort";
 
-const BARS = new Set(["flops", "bytes"]);
+const BARS = new Set(["FLOPs", "bytes"]);
 const RANKS = { best: "▲", worst: "▼", alarm: "", "": "" };
 /** A path, a line, a leaf of a tree: where room lacks, its beginning goes. Of several, the first one comes first in importance. */
 const IS_TOLD_BY_ITS_END = /^(?!.*, )(?:.*[/:]|.*'\]$|.*\]\.[^ ]+$)/;

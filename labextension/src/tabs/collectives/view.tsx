@@ -18,11 +18,8 @@ import { Waiting } from "../../parts/waiting";
 const WIDTHS = { collective: 104, line: 92, time: 72, exposed: 66, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-/** Whether no other work hides it: by its own flag, of older kernels by the text of its cell. */
-function isExposed({ grid, result }: TableReply, row: number): boolean {
-  const { exposed } = fields(result.more);
-  return Array.isArray(exposed) ? exposed[row] === true : textAt(grid, "overlap", row) === "exposed";
-}
+/** Whether no other work hides it. */
+const isExposed = ({ result }: TableReply, row: number): boolean => list(fields(result.more).exposed, row + 1)[row] === true;
 
 /** What the table has no column for. */
 function About({ table, row }: { table: TableReply; row: number }) {
@@ -64,7 +61,7 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
   const hlo = session.doc("hlo");
   useDoc(hlo);
-  const at = table.more[0] ?? new Int32Array(0);
+  const at = table.row;
   useEffect(() => {
     if (selected && selected.from !== "collectives" && selected.doc === "hlo") {
       const found = at.indexOf(selected.row);

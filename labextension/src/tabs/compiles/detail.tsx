@@ -1,3 +1,4 @@
+import { textAt } from "../../wire/columns";
 import type { ComponentChildren } from "preact";
 import { copy } from "../../model/actions";
 import type { Session } from "../../model/session";
@@ -6,7 +7,7 @@ import { IconButton } from "../../parts/icons";
 import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { counted } from "../../wire/figures";
-import { type Causes, type Compiles, textOf } from "./read";
+import { type Causes, type Compiles } from "./read";
 import { type CompileAbout, type Difference, type Persistent, type Place, persistentWords, readRecord, stageWords } from "./readRecord";
 import { OpenButtons } from "./openButtons";
 
@@ -185,12 +186,12 @@ function Listed({ compiles, causes, causeRow, number }: ListedProps) {
     <div class="jxs-co-title">
       <p class="jxs-anywhere">
         <b>
-          #{number} <code>{textOf(compiles.function, row)}</code>
+          #{number} <code>{textAt(compiles.function, row)}</code>
         </b>{" "}
-        <span class="jxs-dim">{textOf(compiles.outcome, row)}</span>
+        <span class="jxs-dim">{textAt(compiles.outcome, row)}</span>
       </p>
-      {causes && <p class="jxs-co-why jxs-anywhere">{textOf(causes.why, of)}</p>}
-      {causes && <p class="jxs-dim jxs-anywhere">{textOf(causes.signature, of)}</p>}
+      {causes && <p class="jxs-co-why jxs-anywhere">{textAt(causes.why, of)}</p>}
+      {causes && <p class="jxs-dim jxs-anywhere">{textAt(causes.signature, of)}</p>}
     </div>
   );
 }

@@ -1,9 +1,8 @@
 /** The kernel's compiles as it sends them: the list at once, the causes when they are found. */
 
-import { count, fields, list, number, text, texts } from "../../wire/check";
-import { gunzip } from "../../wire/gzip";
+import { count, fields, list, number, text } from "../../wire/check";
+import { Columns, type Texts } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
-import { outcomeWords } from "./readRecord";
 
 export const MINE = 1;
 export const EAGER = 2;
@@ -12,16 +11,8 @@ export const FAILED = 8;
 export const MENDABLE = 1;
 export const WASTED = 2;
 export const RECOMPILE = 4;
-const MOST_ROWS = 20_000;
-const MOST_COLUMNS = 40;
 const MOST_CAUSES = 8;
 export const STAGES = ["trace", "lower", "compile"] as const;
-
-/** A column of texts: each row's as a number into `strings`, -1 for none. */
-export interface Texts {
-  codes: Int32Array;
-  strings: string[];
-}
 
 export interface Compiles {
   length: number;
@@ -101,58 +92,26 @@ export interface Causes {
   headline: Headline | null;
 }
 
-class Columns {
-  private constructor(
-    readonly length: number,
-    private data: Map<string, Uint8Array>,
-    private strings: Record<string, unknown>,
-  ) {}
-
-  static async of({ result, buffers }: Reply): Promise<Columns> {
-    const names = list(result.columns, MOST_COLUMNS).map((raw) => text(fields(raw).name));
-    const unpacked = await Promise.all(names.map((_, i) => gunzip(buffers[i] ?? new ArrayBuffer(0)).catch(() => new Uint8Array(0))));
-    return new Columns(Math.min(MOST_ROWS, count(result.length)), new Map(names.map((name, i) => [name, unpacked[i] as Uint8Array])), fields(result.strings));
-  }
-
-  wholes(name: string): Int32Array {
-    const bytes = this.data.get(name)?.slice() ?? new Uint8Array(0);
-    const values = new Int32Array(this.length).fill(-1);
-    values.set(new Int32Array(bytes.buffer, 0, bytes.byteLength >> 2).subarray(0, this.length));
-    return values;
-  }
-
-  reals(name: string): Float64Array {
-    const bytes = this.data.get(name)?.slice() ?? new Uint8Array(0);
-    const values = new Float64Array(this.length).fill(Number.NaN);
-    values.set(new Float64Array(bytes.buffer, 0, bytes.byteLength >> 3).subarray(0, this.length));
-    return values;
-  }
-
-  texts(name: string): Texts {
-    const strings = Object.hasOwn(this.strings, name) ? this.strings[name] : [];
-    return { codes: this.wholes(name), strings: texts(strings, MOST_ROWS) };
-  }
-}
-
 export async function readCompiles(reply: Reply): Promise<Compiles> {
   const { result } = reply;
   const columns = await Columns.of(reply);
+  const length = columns.lengthOf("number");
   const finite = (values: Float64Array) => values.map((value) => (Number.isFinite(value) ? Math.max(0, value) : 0));
   return {
-    length: columns.length,
-    number: columns.wholes("number"),
-    parent: columns.wholes("parent"),
-    flags: columns.wholes("flags"),
-    began: finite(columns.reals("began")),
-    span: finite(columns.reals("span")),
-    trace: columns.reals("trace"),
-    lower: columns.reals("lower"),
-    compile: columns.reals("compile"),
-    own: finite(columns.reals("own")),
-    cell: columns.texts("cell"),
-    line: columns.texts("line"),
-    function: columns.texts("function"),
-    outcome: columns.texts("outcome"),
+    length,
+    number: columns.ints("number", length),
+    parent: columns.ints("parent", length),
+    flags: columns.ints("flags", length),
+    began: finite(columns.floats("began", length)),
+    span: finite(columns.floats("span", length)),
+    trace: columns.floats("trace", length),
+    lower: columns.floats("lower", length),
+    compile: columns.floats("compile", length),
+    own: finite(columns.floats("own", length)),
+    cell: columns.texts("cell", length),
+    line: columns.texts("line", length),
+    function: columns.texts("function", length),
+    outcome: columns.texts("outcome", length),
     leftOut: count(result.left_out),
     dropped: count(result.dropped),
     first: number(result.first),
@@ -199,22 +158,20 @@ function readTotals(raw: unknown): CompileTotals {
 
 export async function readCauses(reply: Reply): Promise<Causes> {
   const columns = await Columns.of(reply);
-  const persistent = columns.texts("persistent");
+  const length = columns.lengthOf("number");
   return {
-    number: columns.wholes("number"),
-    nearest: columns.wholes("nearest"),
-    flags: columns.wholes("flags"),
-    why: columns.texts("why"),
-    cause: columns.texts("cause"),
-    signature: columns.texts("signature"),
-    caches: columns.texts("caches"),
-    persistent: { ...persistent, strings: persistent.strings.map(outcomeWords) },
+    number: columns.ints("number", length),
+    nearest: columns.ints("nearest", length),
+    flags: columns.ints("flags", length),
+    why: columns.texts("why", length),
+    cause: columns.texts("cause", length),
+    signature: columns.texts("signature", length),
+    caches: columns.texts("caches", length),
+    persistent: columns.texts("persistent", length),
     totals: readTotals(reply.result.totals),
     headline: readHeadline(reply.result.headline),
   };
 }
-
-export const textOf = ({ codes, strings }: Texts, row: number): string => strings[codes[row] ?? -1] ?? "";
 
 /** For each row of the list its row of the causes, -1 where that was not sent; both are in the order of their numbers. */
 export function causeRows(compiles: Compiles, causes: Causes | null): Int32Array {

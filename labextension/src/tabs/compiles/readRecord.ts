@@ -137,17 +137,9 @@ export function stageWords({ seconds, own, cached, failed }: StageRun): string {
   return `${taken}${rest}${cached ? ", from the cache" : ""}${failed ? `, failed: ${failed}` : ""}`;
 }
 
-const NO_MISS = new Set(["", "hit", "not in use", "unknown"]);
-
-/** "hit", "miss, written": what the persistent cache did, as the head of a call says it. */
-export function outcomeWords(outcome: string): string {
-  if (NO_MISS.has(outcome)) return outcome;
-  return outcome === "written" ? "miss, written" : `miss, not written: ${outcome}`;
-}
-
 /** "miss, written", "hit, read in 4 ms, saved 12 s": what the persistent cache did. */
 export function persistentWords({ outcome, read, saved, check, reason }: Persistent): string {
-  const parts = [outcomeWords(outcome), check, read === null ? "" : `read in ${duration(read)}`, saved === null ? "" : savedWords(saved), reason];
+  const parts = [outcome, check, read === null ? "" : `read in ${duration(read)}`, saved === null ? "" : savedWords(saved), reason];
   return parts.filter(Boolean).join(", ");
 }
 

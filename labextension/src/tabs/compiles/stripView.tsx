@@ -1,8 +1,9 @@
+import { textAt } from "../../wire/columns";
 import { useState } from "preact/hooks";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { Tip } from "../../parts/tip";
 import { duration } from "../../wire/figures";
-import { type Causes, type Compiles, textOf } from "./read";
+import { type Causes, type Compiles } from "./read";
 import { type Bar, type Kind, type Strip, barAt, extent, left } from "./strip";
 
 const LANE_PX = 12;
@@ -64,9 +65,9 @@ function draw(surface: Surface, strip: Strip, current: number, over: number): vo
 }
 
 function aboutOf({ compiles, causes, causeRow }: Pick<Props, "compiles" | "causes" | "causeRow">, row: number): string[] {
-  const why = causes ? textOf(causes.why, causeRow[row] ?? -1) : "";
-  const place = [textOf(compiles.cell, row), textOf(compiles.line, row)].filter(Boolean).join(", ");
-  return [`#${compiles.number[row]} ${textOf(compiles.function, row)}: ${duration(compiles.own[row] ?? 0)}`, place, why].filter(Boolean);
+  const why = causes ? textAt(causes.why, causeRow[row] ?? -1) : "";
+  const place = [textAt(compiles.cell, row), textAt(compiles.line, row)].filter(Boolean).join(", ");
+  return [`#${compiles.number[row]} ${textAt(compiles.function, row)}: ${duration(compiles.own[row] ?? 0)}`, place, why].filter(Boolean);
 }
 
 /** The kernel's life in compiles: a click chooses one, arrows go from one to the next. */

@@ -49,7 +49,7 @@ export function CostGrid({ session, costs, doc, label, ofLine = false, query = "
     <>
       <SourceGrid
         session={session}
-        lines={ofLine ? "group" : "line"}
+        lines="line"
         grid={costs.grid}
         rows={rows}
         label={label}

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Costs, numbersOf, readInstructions } from "./read";
+import { type Costs, numbersOf, readCosts } from "./read";
 import { counted, percent, scaled } from "../../wire/figures";
 import type { TextField } from "../../wire/tables";
 import { cellText } from "../../parts/grid/sort";
@@ -24,15 +24,15 @@ export const SHAPES = [
 ] as const;
 export const MEASURES = [
   ["bytes", "bytes", "B"],
-  ["flops", "FLOPs", "FLOP"],
+  ["FLOPs", "FLOPs", "FLOP"],
 ] as const;
 
 /** An instruction's name scopes, or the lines that called each other until it was made; the outermost first. */
 function pathOf(session: Session, costs: Costs, shape: string): (item: number) => Step[] {
   if (shape === "scope") {
     const { codes, strings } = costs.grid.fields.find(({ name }) => name === "scope") as TextField;
-    const steps = strings.map((scope) => (scope ? scope.split("/") : ["no name scope"]).map((name) => ({ name })));
-    return (item) => steps[codes[item] ?? -1] ?? [];
+    const steps = strings.map((scope) => scope.split("/").map((name) => ({ name })));
+    return (item) => steps[codes[item] ?? -1] ?? [{ name: "no name scope" }];
   }
   const [rows, frames] = [session.loaded("hlo")?.rows, session.frames()];
   const known = new Map<number, Step[]>();
@@ -274,7 +274,7 @@ function Choice({ name, all, now, onPick }: ChoiceProps) {
 
 /** Bytes or FLOPs as tiles within tiles, by name scope or by the lines that call each other. */
 export function IcicleView({ session }: { session: Session }) {
-  const question = useQuestion(session, "cost_parts", {}, readInstructions);
+  const question = useQuestion(session, "cost_parts", {}, readCosts);
   if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
   return <Grown session={session} costs={question.value} />;
 }

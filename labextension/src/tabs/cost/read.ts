@@ -1,8 +1,8 @@
 /** What a program costs, as the kernel tells it: read from untrusted replies, so checked and capped. */
 
-import { fields, list, number, sentences, text, texts } from "../../wire/check";
-import type { Field, Grid, NumberField, TextField } from "../../wire/tables";
-import { gunzip } from "../../wire/gzip";
+import { fields, list, number, sentences, text } from "../../wire/check";
+import { textAt } from "../../wire/columns";
+import { type Field, type Grid, type NumberField, readTable } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
 export interface LedgerRow {
@@ -19,9 +19,7 @@ export interface Overview {
   /** Of the lower bound, what each ceiling takes. */
   shares: [kind: string, share: number][];
   device: string;
-  flops: number;
-  bytes: number;
-  /** The same as text: a range where a loop, a branch or an unknown count leaves it open; "" from older kernels. */
+  /** Ranges where a loop, a branch or an unknown count leaves them open. */
   flopsText: string;
   bytesText: string;
   /** What leaves the work open. */
@@ -42,18 +40,20 @@ export const GROUPS = [
   ["opcode", "operation"],
   ["dtype", "dtype"],
 ] as const;
-export type Group = (typeof GROUPS)[number][0];
+export const EQUATION_GROUPS = [
+  ["equation", "equation"],
+  ["line", "line"],
+  ["scope", "name scope"],
+  ["primitive", "primitive"],
+  ["dtype", "dtype"],
+] as const;
 
-/** A table of which each row leads to a row of the HLO document, or -1. */
+/** A table of which each row leads to a row of a document, or -1. */
 export interface Costs {
   grid: Grid;
   row: Int32Array;
+  notes: string[];
 }
-
-export type Numbers = Float64Array | Int32Array;
-
-const MOST_ROWS = 2_000_000;
-const MOST_LIST = 200;
 
 const size = (raw: unknown): number => Math.max(0, number(raw) ?? 0);
 
@@ -67,8 +67,6 @@ export function readOverview({ result }: Reply): Overview {
     bound: text(result.bound) || "unknown",
     shares: known.filter(([, share]) => share > 0),
     device: text(result.device),
-    flops: size(result.flops),
-    bytes: size(result.bytes),
     flopsText: text(result.flops_text),
     bytesText: text(result.bytes_text),
     open: text(result.open),
@@ -90,175 +88,14 @@ export function readOverview({ result }: Reply): Overview {
   };
 }
 
-/** The numbers of a reply by name, each of the reply's own length; what is missing is NaN, or -1 for whole numbers. */
-export class Table {
-  private constructor(
-    readonly length: number,
-    private columns: Map<string, Numbers>,
-    private strings: Map<string, string[]>,
-    private packed: string[],
-  ) {}
-
-  static async read(reply: Reply): Promise<Table> {
-    const described = list(reply.result.columns).map(fields);
-    const length = Math.min(MOST_ROWS, Math.floor(size(reply.result.length)));
-    const columns = new Map<string, Numbers>();
-    const read = described.map(async ({ name, dtype }, i) => {
-      const bytes = await gunzip(reply.buffers[i] ?? new ArrayBuffer(0)).catch(() => new Uint8Array(0));
-      columns.set(text(name), dtype === "f8" ? floats(bytes) : ints(bytes));
-    });
-    await Promise.all(read);
-    const strings = Object.entries(fields(reply.result.strings)).slice(0, MOST_LIST);
-    const last = reply.buffers[described.length];
-    const names = last ? new TextDecoder().decode(await gunzip(last)).split("\n", length) : [];
-    return new Table(length, columns, new Map(strings.map(([name, raw]) => [name, texts(raw)])), names);
-  }
-
-  floats(name: string): Float64Array {
-    const found = this.columns.get(name);
-    const column = new Float64Array(this.length).fill(Number.NaN);
-    if (found) column.set(found.subarray(0, this.length));
-    return column;
-  }
-
-  ints(name: string): Int32Array {
-    const found = this.columns.get(name);
-    const column = new Int32Array(this.length).fill(-1);
-    if (found) column.set(found.subarray(0, this.length));
-    return column;
-  }
-
-  has(name: string): boolean {
-    return this.columns.has(name);
-  }
-
-  texts(name: string): string[] {
-    return this.strings.get(name) ?? [];
-  }
-
-  /** The texts that are sent one a row. */
-  get names(): string[] {
-    return this.packed;
-  }
-}
-
-const floats = (bytes: Uint8Array) => new Float64Array(bytes.slice().buffer, 0, bytes.byteLength >> 3);
-const ints = (bytes: Uint8Array) => new Int32Array(bytes.slice().buffer, 0, bytes.byteLength >> 2);
-
-export type Column = Omit<TextField, "kind" | "hint"> & { hint?: string };
-export const textField = (field: Column): TextField => ({ hint: field.title, ...field, kind: "text" });
-export const figure = (name: string, title: string, unit: string, hint: string, values: ArrayLike<number>): NumberField => ({
-  kind: "number",
-  name,
-  title,
-  unit,
-  hint,
-  values,
-});
-
-/** What both tables have: FLOPs, bytes, and what is made of them. */
-export function measures(table: Table): { flops: NumberField; bytes: NumberField; rest: Field[] } {
-  const [flops, read, wrote] = [table.floats("flops"), table.floats("read"), table.floats("written")];
-  const moved = read.map((bytes, row) => bytes + (wrote[row] ?? Number.NaN));
-  const intensity = flops.map((work, row) => (moved[row] ? work / (moved[row] as number) : Number.NaN));
-  const field = figure("flops", "FLOPs", "FLOP", "floating-point operations, over all runs; a multiply-add counts as two", flops);
-  return {
-    flops: field,
-    bytes: figure("bytes", "bytes", "B", "bytes read and written, over all runs", moved),
-    rest: [
-      figure("read", "read", "B", "bytes read", read),
-      figure("written", "written", "B", "bytes written", wrote),
-      figure("intensity", "FLOP/B", "", "arithmetic intensity: FLOPs per byte moved", intensity),
-      figure("transcendentals", "transc.", "", "transcendental functions: exp, log, tanh, …", table.floats("transcendentals")),
-    ],
-  };
-}
-
-/** What a profile measured of instructions; no columns where there is none. */
-function measured(table: Table): NumberField[] {
-  if (!table.has("time")) return [];
-  const why = () => "not measured: the profile has no event of it, or its work or its roof is unknown";
-  const share = table.floats("of_roof").map((part) => part * 100);
-  return [
-    { ...figure("time", "time", "s", "measured: device time of one run of the program", table.floats("time")), why },
-    { ...figure("flop_rate", "FLOP/s", "FLOP/s", "measured: FLOPs over time", table.floats("flop_rate")), why },
-    { ...figure("byte_rate", "B/s", "B/s", "measured: bytes over time", table.floats("byte_rate")), why },
-    { ...figure("of_roof", "% of roof", "", "the least time that the device can take for it, over the measured time", share), why },
-  ];
-}
-
-export async function readInstructions(reply: Reply): Promise<Costs> {
-  const table = await Table.read(reply);
-  const { flops, bytes, rest } = measures(table);
-  const [why, reasons] = [table.ints("why"), table.texts("why")];
-  const coded = (name: string, title: string, missing = "unknown") =>
-    textField({ name, title, codes: table.ints(name), strings: table.texts(name), missing });
-  const names = Int32Array.from({ length: table.length }, (_, row) => row);
-  return {
-    row: table.ints("row"),
-    grid: {
-      length: table.length,
-      fields: [
-        textField({ name: "instruction", title: "instruction", codes: names, strings: table.names, missing: "?" }),
-        coded("opcode", "op"),
-        coded("dtype", "dtype"),
-        { ...flops, why: (row) => reasons[why[row] ?? -1] ?? "not known" },
-        bytes,
-        ...measured(table),
-        coded("line", "line"),
-        ...rest,
-        figure("runs", "runs", "", "executions per run of the program", table.floats("runs")),
-        coded("scope", "scope"),
-        coded("computation", "in"),
-      ],
-    },
-  };
-}
-
-export const readGroups = (reply: Reply): Promise<Costs> => grouped(reply, GROUPS, "instrs", "instructions; a fusion counts as one");
-
-/** Totals by what `groups` names; `members` is what a group has many of. */
-export async function grouped(
-  reply: Reply,
-  groups: readonly (readonly [name: string, title: string])[],
-  members: string,
-  hint: string,
-): Promise<Costs> {
-  const table = await Table.read(reply);
-  const { flops, bytes, rest } = measures(table);
-  const unknown = table.ints("unknown");
-  const [why, reasons] = [table.ints("why"), table.texts("why")];
-  const names = texts(reply.result.names);
-  const codes = Int32Array.from({ length: table.length }, (_, row) => row);
-  const title = groups.find(([name]) => name === reply.result.group)?.[1] ?? "group";
-  return {
-    row: table.ints("row"),
-    grid: {
-      length: table.length,
-      fields: [
-        textField({ name: "group", title, codes, strings: names, missing: "unknown" }),
-        {
-          ...flops,
-          isLeast: (row) => (unknown[row] ?? 0) > 0,
-          why: (row) => reasons[why[row] ?? -1] ?? "no member's FLOPs are known",
-        },
-        bytes,
-        ...rest,
-        figure("instructions", members, "", hint, table.ints("instructions")),
-      ],
-    },
-  };
+/** A table of work as the kernel sends it: of HLO or of the jaxpr, one row an instruction, an equation or a group. */
+export async function readCosts(reply: Reply): Promise<Costs> {
+  const { grid, row, columns } = await readTable(reply);
+  const [unknown, runs] = [columns.ints("FLOPs unknown", grid.length), columns.texts("runs: why", grid.length)];
+  const isLeast = (at: number) => (unknown[at] ?? 0) > 0 || textAt(runs, at) !== "";
+  const marked = grid.fields.map((field): Field => (field.kind === "number" && field.name === "FLOPs" ? { ...field, isLeast } : field));
+  return { row, notes: sentences(reply.result.notes), grid: { ...grid, fields: marked } };
 }
 
 export const numbersOf = ({ grid }: Costs, name: string): NumberField =>
   grid.fields.find((field) => field.name === name && field.kind === "number") as NumberField;
-
-const OF_BYTES = ["bytes", "read", "written", "intensity"];
-
-/** The members of a fusion: what goes through no memory has no columns of bytes. */
-export async function readMembers(reply: Reply): Promise<Costs> {
-  const costs = await readInstructions(reply);
-  if (Array.from(numbersOf(costs, "bytes").values).some((bytes) => bytes > 0)) return costs;
-  const fields = costs.grid.fields.filter((field) => !OF_BYTES.includes(field.name));
-  return { ...costs, grid: { ...costs.grid, fields } };
-}

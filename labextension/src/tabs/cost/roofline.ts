@@ -1,7 +1,7 @@
 /** Instructions under the roofline of a device: read, placed on two logarithmic axes, found by the pointer. */
 
 import { fields, number, sentences, text } from "../../wire/check";
-import { Table } from "./read";
+import { Columns, textAt } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 
 export interface Roofline {
@@ -33,10 +33,11 @@ export interface Roofline {
 }
 
 export async function readRoofline(reply: Reply): Promise<Roofline> {
-  const table = await Table.read(reply);
+  const columns = await Columns.of(reply);
+  const length = columns.lengthOf("row");
   const coded = (name: string) => {
-    const [codes, strings] = [table.ints(name), table.texts(name)];
-    return (i: number) => strings[codes[i] ?? -1] ?? "";
+    const texts = columns.texts(name, length);
+    return (i: number) => textAt(texts, i);
   };
   const bandwidth = number(reply.result.bandwidth);
   const caches = number(reply.result.caches);
@@ -50,17 +51,17 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
     bandwidth: bandwidth !== null && bandwidth > 0 ? bandwidth : null,
     caches: caches !== null && caches > (bandwidth ?? Infinity) ? caches : null,
     notes: sentences(reply.result.notes),
-    length: table.length,
-    names: table.names,
-    intensity: table.floats("intensity"),
-    attainable: table.floats("attainable"),
-    achieved: table.floats("achieved"),
-    flops: table.floats("flops"),
-    bytes: table.floats("bytes"),
-    near: table.floats("near"),
-    hidden: table.floats("hidden"),
-    seconds: table.floats("seconds"),
-    row: table.ints("row"),
+    length,
+    names: columns.lines("instruction"),
+    intensity: columns.floats("intensity", length),
+    attainable: columns.floats("attainable", length),
+    achieved: columns.floats("achieved", length),
+    flops: columns.floats("flops", length),
+    bytes: columns.floats("bytes", length),
+    near: columns.floats("near", length),
+    hidden: columns.floats("hidden", length),
+    seconds: columns.floats("seconds", length),
+    row: columns.ints("row", length),
     bound: coded("bound"),
     unit: coded("unit"),
     line: coded("line"),

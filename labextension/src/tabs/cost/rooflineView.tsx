@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { counted, scaled } from "../../wire/figures";
+import { counted, percent, scaled } from "../../wire/figures";
 import { type Axes, type Roofline, apart, axesOf, beyond, ceilings, decades, heightOf, mostBytes, placeAt, pointAt, radius, readRoofline, toX, toY } from "./roofline";
 import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
@@ -173,7 +173,7 @@ const tipLines = (roof: Roofline, i: number): string[] => [
 const speed = (roof: Roofline, i: number): string[] => {
   const [achieved, attainable] = [roof.achieved[i] ?? Number.NaN, roof.attainable[i] ?? Number.NaN];
   if (!(achieved > 0)) return [];
-  const share = attainable > 0 ? `, ${Number(((100 * achieved) / attainable).toPrecision(3))}% of what is attainable` : "";
+  const share = attainable > 0 ? `, ${percent(achieved, attainable)} of what is attainable` : "";
   return [`measured: ${scaled(achieved, "FLOP/s")}${share}`];
 };
 

@@ -1,7 +1,6 @@
 import { counted } from "../../wire/figures";
 import { useState } from "preact/hooks";
-import { type Costs, GROUPS, type Group, readGroups, readInstructions, readMembers } from "./read";
-import { EQUATION_GROUPS, type EquationGroup, readEquationGroups, readEquations } from "./equations";
+import { type Costs, EQUATION_GROUPS, GROUPS, readCosts } from "./read";
 import { FilterBox } from "../../parts/filter";
 import { AS_GIVEN } from "../../parts/grid/gridView";
 import { cellText } from "../../parts/grid/sort";
@@ -11,7 +10,7 @@ import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 
 const BYTES = { field: "bytes", down: true };
-const FLOPS = { field: "flops", down: true };
+const FLOPS = { field: "FLOPs", down: true };
 const NOTHING = "The program computes nothing.";
 const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
 
@@ -22,7 +21,7 @@ interface Props {
 
 /** What the instruction holds, beneath the table. */
 function Members({ session, name }: { session: Session; name: string }) {
-  const question = useQuestion(session, "members", { instruction: name }, readMembers);
+  const question = useQuestion(session, "members", { instruction: name }, readCosts);
   return (
     <div class="jxs-members jxs-grow jxs-column">
       <p class="jxs-members-note">
@@ -44,7 +43,7 @@ const textOf = (costs: Costs, name: string, row: number) => {
 };
 
 function Instructions({ session, query }: Props) {
-  const question = useQuestion(session, "cost", {}, readInstructions);
+  const question = useQuestion(session, "cost", {}, readCosts);
   const [current, setCurrent] = useState(-1);
   const [shown, setShown] = useState(Boolean(session.recall("cost members")));
   if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
@@ -67,14 +66,22 @@ function Instructions({ session, query }: Props) {
   );
 }
 
-function Grouped({ session, query, group }: Props & { group: Group }) {
-  const question = useQuestion(session, "cost_groups", { group }, readGroups);
+interface GroupedProps extends Props {
+  group: string;
+  /** The request, and the document whose rows are counted. */
+  method: string;
+  doc: string;
+}
+
+function Grouped({ session, query, group, method, doc }: GroupedProps) {
+  const question = useQuestion(session, method, { group }, readCosts);
   if (!question.value) return <Waiting question={question} what="Summing" />;
-  return <CostGrid session={session} costs={question.value} doc="hlo" label={`cost by ${group}`} ofLine={group === "line"} query={query} first={BYTES} nothing={NOTHING} />;
+  const [label, first] = doc === "hlo" ? [`cost by ${group}`, BYTES] : [`jaxpr cost by ${group}`, FLOPS];
+  return <CostGrid session={session} costs={question.value} doc={doc} label={label} ofLine={group === "line"} query={query} first={first} nothing={NOTHING} />;
 }
 
 function Equations({ session, query }: Props) {
-  const question = useQuestion(session, "equations", {}, readEquations);
+  const question = useQuestion(session, "equations", {}, readCosts);
   if (!question.value) return <Waiting question={question} what="Counting the equations" />;
   return (
     <>
@@ -86,12 +93,6 @@ function Equations({ session, query }: Props) {
       <CostGrid session={session} costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
     </>
   );
-}
-
-function EquationsGrouped({ session, query, group }: Props & { group: EquationGroup }) {
-  const question = useQuestion(session, "equation_groups", { group }, readEquationGroups);
-  if (!question.value) return <Waiting question={question} what="Summing" />;
-  return <CostGrid session={session} costs={question.value} doc="jaxpr" label={`jaxpr cost by ${group}`} ofLine={group === "line"} query={query} first={FLOPS} nothing={NOTHING} />;
 }
 
 type Choice = readonly [name: string, title: string, hint?: string];
@@ -121,12 +122,10 @@ function Choices({ label, name, all, now, onChoose }: { label: string; name: str
 }
 
 function Rows({ session, source, group, query }: Props & { source: string; group: string }) {
-  if (source === "jaxpr") {
-    if (group === "equation") return <Equations session={session} query={query} />;
-    return <EquationsGrouped session={session} group={group as EquationGroup} query={query} />;
-  }
+  if (group === "equation") return <Equations session={session} query={query} />;
   if (group === "instruction") return <Instructions session={session} query={query} />;
-  return <Grouped session={session} group={group as Group} query={query} />;
+  const [method, doc] = source === "jaxpr" ? ["equation_groups", "jaxpr"] : ["cost_groups", "hlo"];
+  return <Grouped session={session} group={group} method={method} doc={doc} query={query} />;
 }
 
 /** Instructions of the HLO or equations of the jaxpr, or their totals by line, scope, computation, operation or dtype. */

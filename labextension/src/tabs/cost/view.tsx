@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type Overview, readOverview } from "./read";
-import { counted, percent, scaled } from "../../wire/figures";
+import { counted, percent } from "../../wire/figures";
 import type { Session } from "../../model/session";
 import { CostTable } from "./table";
 import { DetailStrip } from "../../parts/detailStrip";
@@ -32,15 +32,14 @@ function Shares({ shares }: { shares: Overview["shares"] }) {
 }
 
 function Totals({ overview }: { overview: Overview }) {
-  const { flops, bytes, flopsText, bytesText, open, unknown, unknownShare, instructions } = overview;
-  const least = unknown || open ? "≥ " : "";
+  const { flopsText, bytesText, open, unknown, unknownShare, instructions } = overview;
   return (
     <span class="jxs-cost-totals jxs-tabular">
       <span title="counted on the optimised HLO of one device; loops count once per iteration">
-        <span class="jxs-dim">FLOPs</span> <b>{flopsText || `${least}${scaled(flops, "FLOP")}`}</b>
+        <span class="jxs-dim">FLOPs</span> <b>{flopsText}</b>
       </span>
       <span title="read and written by all instructions of one device">
-        <span class="jxs-dim">bytes</span> <b>{bytesText || scaled(bytes, "B")}</b>
+        <span class="jxs-dim">bytes</span> <b>{bytesText}</b>
       </span>
       {open && <span class="jxs-dim jxs-anywhere">{open}</span>}
       {unknown > 0 && (

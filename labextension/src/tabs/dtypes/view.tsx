@@ -23,7 +23,7 @@ function Shown({ session, table }: { session: Session; table: TableReply }) {
   useDoc(session.doc("python"));
   const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
   const line = lineOf(session, selected);
-  const at = table.more[0] ?? new Int32Array(0);
+  const at = table.row;
   const place = (row: number): [doc: string, row: number] => {
     const hlo = at[row] ?? -1;
     return hlo >= 0 ? ["hlo", hlo] : ["python", rowOfLine(session, lines[row] ?? "")];

@@ -1,17 +1,15 @@
 /** A program's memory as the kernel tells it, checked and capped, and what a picture of it needs. */
 
-import { count, entries, fields, list, sentences, text, texts, whole as int } from "../../wire/check";
+import { count, entries, fields, list, sentences, text, texts } from "../../wire/check";
 import { scaled } from "../../wire/figures";
-import { gunzip } from "../../wire/gzip";
-import { type Grid, textColumn } from "../../wire/tables";
+import { Columns, partOf } from "../../wire/columns";
+import { type Field, type TableReply, readTable } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
 export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
-/** What older kernels say of columns and cells by words alone. */
 const SENTENCES = ["how", "note"];
-const UNKNOWN = "unknown";
-const MOST_ROWS = 1000;
-const MOST_COLUMNS = 20;
+const MOST_NOTES = 1000;
+const MOST_TABLES = 20;
 const MOST_SPACES = 16;
 const MOST_NAMED = 8;
 
@@ -27,23 +25,12 @@ export interface Space {
   live: Float64Array;
 }
 
-export interface TableColumn {
-  name: string;
-  title: string;
-  hint: string;
-  number: boolean;
-  /** Sentences, which may take several lines. */
-  wraps: boolean;
-}
-
-export interface Table {
-  columns: TableColumn[];
-  /** A cell is null where it is not known. */
-  rows: (string | null)[][];
-  /** For each row its row of the HLO document, -1 for none; empty where rows have no place. */
-  places: number[];
-  /** For each row its life, as positions of the schedule; empty where rows have none. */
-  lives: [number, number][];
+export interface Table extends Pick<TableReply, "grid"> {
+  /** For each row its row of the HLO document, -1 for none. */
+  row: Int32Array;
+  /** For each row its life, as positions of the schedule; -1 where it has none. */
+  from: Int32Array;
+  to: Int32Array;
   total: number;
   notes: string[];
 }
@@ -83,80 +70,19 @@ export interface Memory {
 }
 
 
-export function readTable(raw: unknown): Table {
-  const table = fields(raw);
-  const columns = list(table.columns, MOST_COLUMNS).map((one) => {
-    const { name, title, hint, number: isNumber, wraps } = fields(one);
-    const known = text(name);
-    return { name: known, title: text(title) || known, hint: text(hint), number: isNumber === true, wraps: wraps === true || SENTENCES.includes(known) };
-  });
-  const rows = list(table.rows, MOST_ROWS).map((row) => {
-    const cells = list(row, columns.length);
-    return columns.map((_, i) => (cells[i] === null || cells[i] === UNKNOWN ? null : text(cells[i])));
-  });
-  return {
-    columns,
-    rows,
-    places: list(table.places, rows.length).map(int),
-    lives: list(table.lives, rows.length).map((life) => {
-      const [from, to] = list(life, 2);
-      return [int(from), int(to)];
-    }),
-    total: count(table.total),
-    notes: sentences(table.notes, MOST_COLUMNS),
-  };
+export const EMPTY: Table = { grid: { length: 0, fields: [] }, row: new Int32Array(0), from: new Int32Array(0), to: new Int32Array(0), total: 0, notes: [] };
+
+/** A table whose figures the kernel has written; sentences may take several lines. */
+export async function readWritten(reply: Reply): Promise<Table> {
+  const { grid, row, columns, result } = await readTable(reply);
+  const shown = grid.fields.map((field): Field => (field.kind === "text" ? { ...field, isEmptyKnown: true, wraps: SENTENCES.includes(field.name) } : field));
+  return { grid: { ...grid, fields: shown }, row, from: columns.ints("from", grid.length), to: columns.ints("to", grid.length), total: count(result.total), notes: sentences(result.notes, MOST_NOTES) };
 }
-
-/** The table as the grid draws it; the kernel has written all of its figures. */
-export function gridOf({ columns, rows }: Table): Grid {
-  const fields = columns.map(({ name, title, hint, number, wraps }, column) => {
-    const more = { title, hint: hint || title, missing: UNKNOWN, isEmptyKnown: true, isFigure: number, wraps };
-    return textColumn(name, rows.map((cells) => cells[column] ?? null), more);
-  });
-  return { length: rows.length, fields };
-}
-
-type Columns = Map<string, Uint8Array>;
-
-async function unpacked(reply: Reply): Promise<Columns> {
-  const described = list(reply.result.columns, MOST_COLUMNS + 2 * MOST_SPACES);
-  const columns: Columns = new Map();
-  await Promise.all(
-    described.map(async (raw, i) => {
-      const buffer = reply.buffers[i];
-      if (buffer) columns.set(text(fields(raw).name), await gunzip(buffer));
-    }),
-  );
-  return columns;
-}
-
-const ints = (columns: Columns, name: string, n?: number): Int32Array => {
-  const bytes = columns.get(name)?.slice() ?? new Uint8Array();
-  return sized(new Int32Array(bytes.buffer, 0, bytes.byteLength >> 2), n, (m) => new Int32Array(m).fill(-1));
-};
-
-const floats = (columns: Columns, name: string, n?: number): Float64Array => {
-  const bytes = columns.get(name)?.slice() ?? new Uint8Array();
-  return sized(new Float64Array(bytes.buffer, 0, bytes.byteLength >> 3), n, (m) => new Float64Array(m));
-};
-
-/** Cut or filled up to n entries. */
-function sized<T extends Int32Array | Float64Array | Uint8Array>(found: T, n: number | undefined, make: (n: number) => T): T {
-  if (n === undefined || found.length === n) return found;
-  const column = make(n);
-  column.set(found.subarray(0, n) as never);
-  return column;
-}
-
-const lines = (columns: Columns, name: string): string[] => {
-  const bytes = columns.get(name);
-  return bytes ? new TextDecoder().decode(bytes).split("\n") : [];
-};
 
 function readSpace(raw: unknown, columns: Columns): Space {
   const space = fields(raw);
   const color = count(space.color);
-  const at = ints(columns, `at ${color}`);
+  const at = columns.ints(`at ${color}`);
   return {
     color,
     name: text(space.name),
@@ -165,18 +91,19 @@ function readSpace(raw: unknown, columns: Columns): Space {
     position: count(space.position),
     peak: count(space.peak),
     at,
-    live: floats(columns, `live ${color}`, at.length),
+    live: columns.floats(`live ${color}`, at.length, 0),
   };
 }
 
 export async function readMemory(reply: Reply): Promise<Memory> {
   const { result } = reply;
-  const columns = await unpacked(reply);
+  const columns = await Columns.of(reply);
   const fit = fields(result.fit);
-  const start = ints(columns, "start");
+  const start = columns.ints("start");
   const n = start.length;
-  const order = ints(columns, "order");
-  const tables = entries(result.tables, MOST_COLUMNS);
+  const order = columns.ints("order");
+  const lines = columns.texts("line", n);
+  const tables = entries(result.tables, MOST_TABLES).map(async ([name, raw]) => [name.slice(0, 40), await readWritten(partOf(reply, raw))]);
   return {
     answer: text(fit.answer),
     text: text(fit.text),
@@ -185,22 +112,22 @@ export async function readMemory(reply: Reply): Promise<Memory> {
     length: order.length,
     buffers: {
       start,
-      end: ints(columns, "end", n),
-      height: floats(columns, "height", n),
-      size: floats(columns, "size", n),
-      space: ints(columns, "space", n),
-      kind: sized(columns.get("kind") ?? new Uint8Array(), n, (m) => new Uint8Array(m)),
-      row: ints(columns, "row", n),
-      line: ints(columns, "line", n),
-      names: lines(columns, "names"),
-      lines: lines(columns, "lines"),
+      end: columns.ints("end", n),
+      height: columns.floats("height", n, 0),
+      size: columns.floats("size", n, 0),
+      space: columns.ints("space", n),
+      kind: columns.bytes("kind", n),
+      row: columns.ints("row", n),
+      line: lines.codes,
+      names: columns.lines("names"),
+      lines: lines.strings,
     },
     total: count(result.buffers),
     order,
-    steps: lines(columns, "steps"),
-    notes: sentences(result.notes, MOST_ROWS),
+    steps: columns.lines("steps"),
+    notes: sentences(result.notes, MOST_NOTES),
     donate: texts(result.donate, MOST_NAMED),
-    tables: Object.fromEntries(tables.map(([name, table]) => [name.slice(0, 40), readTable(table)])),
+    tables: Object.fromEntries(await Promise.all(tables)),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { Session } from "../../model/session";
 import { counted } from "../../wire/figures";
-import { useMemo } from "preact/hooks";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
-import { type Table, gridOf } from "./read";
+import type { Table } from "./read";
 import { byName } from "../../wire/check";
 
 const ROW_PX = 23;
@@ -21,9 +20,9 @@ interface Props {
 
 /** A table of the kernel's, rows of which may be chosen. */
 export function MemoryTable({ session, table, label, lit, onRow, onHover }: Props) {
-  const grid = useMemo(() => gridOf(table), [table]);
-  if (!table.rows.length) return <p class="jxs-note">{table.notes.join(" ") || (NOTHING[label] ?? `Nothing to list: no ${label}.`)}</p>;
-  const left = table.total - table.rows.length;
+  const { grid } = table;
+  if (!grid.length) return <p class="jxs-note">{table.notes.join(" ") || (NOTHING[label] ?? `Nothing to list: no ${label}.`)}</p>;
+  const left = table.total - grid.length;
   return (
     <div class="jxs-mem-table jxs-column">
       <SourceGrid

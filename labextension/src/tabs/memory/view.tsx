@@ -1,10 +1,12 @@
 import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
-import { type Memory, type Space, type Table, bytes, lineOf, readMemory, readTable } from "./read";
+import { type Memory, type Space, type Table, bytes, EMPTY, lineOf, readMemory, readWritten } from "./read";
 import type { Session } from "../../model/session";
-import { byName, list, text } from "../../wire/check";
+import { byName, list, number, text } from "../../wire/check";
+import { partOf } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
+import { textAt } from "../../wire/tables";
 import { useDoc, useShared } from "../../parts/hooks";
 import { useQuestion } from "../../parts/useQuestion";
 import { MemoryChart } from "./chart";
@@ -42,10 +44,12 @@ function useLit(session: Session): (row: number) => boolean {
   return useMemo(() => (row: number) => row >= 0 && rows !== null && classOf(lit, rows, row) === STRONG, [lit, rows]);
 }
 
-export const readAt = (reply: Reply): { live: number; table: Table } => ({
-  live: typeof reply.result.live === "number" ? reply.result.live : 0,
-  table: readTable(reply.result.table),
+export const readAt = async (reply: Reply): Promise<{ live: number; table: Table }> => ({
+  live: number(reply.result.live) ?? 0,
+  table: await part(reply, "table"),
 });
+
+const part = (reply: Reply, name: string): Promise<Table> => readWritten(partOf(reply, reply.result[name]));
 
 interface Moment {
   session: Session;
@@ -64,8 +68,7 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
   }, [question.value]);
   if (!shown) return <Waiting question={question} what="Reading the live buffers" />;
   const { table } = shown;
-  const line = table.columns.findIndex(({ name }) => name === "line");
-  const lit = new Set(table.places.flatMap((place, row) => (isLit(place) ? [row] : [])));
+  const lit = new Set([...table.row.keys()].filter((row) => isLit(table.row[row] as number)));
   const step = memory.steps[position];
   return (
     <>
@@ -83,28 +86,33 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
         table={table}
         label="live buffers"
         lit={lit}
-        onHover={(row) => onBand(row === null ? null : (table.lives[row] ?? null))}
-        onRow={(row) => choose(session, table.places[row] ?? -1, table.rows[row]?.[line] ?? "")}
+        onHover={(row) => onBand(row === null || (table.from[row] ?? -1) < 0 ? null : [table.from[row] as number, table.to[row] as number])}
+        onRow={(row) => choose(session, table.row[row] ?? -1, textAt(table.grid, "line", row))}
       />
     </>
   );
 }
 
-export const readPolicies = ({ result }: Reply) => ({
-  policies: readTable(result.policies),
-  compiled: list(result.compiled, MOST_POLICIES).map((one) => one === true),
+interface Policies {
+  policies: Table;
+  compiled: boolean[];
+}
+
+const readPolicies = async (reply: Reply): Promise<Policies> => ({
+  policies: await part(reply, "policies"),
+  compiled: list(reply.result.compiled, MOST_POLICIES).map((one) => one === true),
 });
 
-export const readTrial = (reply: Reply) => ({ ...readPolicies(reply), text: text(reply.result.text) });
+export const readTrial = async (reply: Reply) => ({ ...(await readPolicies(reply)), text: text(reply.result.text) });
 
-export const readKept = (reply: Reply) => ({
-  ...readPolicies(reply),
-  lines: readTable(reply.result.lines),
-  arrays: readTable(reply.result.arrays),
+export const readKept = async (reply: Reply) => ({
+  ...(await readPolicies(reply)),
+  lines: await part(reply, "lines"),
+  arrays: await part(reply, "arrays"),
 });
 
 /** The program compiled with a checkpoint policy: what it takes, once that is known. */
-function Trial({ session, policy, onKnown }: { session: Session; policy: string; onKnown: (known: ReturnType<typeof readPolicies>) => void }) {
+function Trial({ session, policy, onKnown }: { session: Session; policy: string; onKnown: (known: Policies) => void }) {
   const question = useQuestion(session, "policy", { policy }, readTrial);
   useEffect(() => {
     if (question.value) onKnown(question.value);
@@ -118,16 +126,15 @@ function Backward({ session }: { session: Session }) {
   const question = useQuestion(session, "kept", { policy }, readKept);
   const remembered = `memory policy ${session.call}`;
   const [tried, setTried] = useState((session.recall(remembered) as string) ?? "");
-  const [trials, setTrials] = useState<ReturnType<typeof readPolicies> | null>(null);
+  const [trials, setTrials] = useState<Policies | null>(null);
   if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
   const { lines, arrays } = question.value;
   const { policies, compiled } = trials ?? question.value;
-  const names = policies.rows.map((row) => row[0] ?? "");
+  const names = Array.from({ length: policies.grid.length }, (_, row) => textAt(policies.grid, "policy", row));
   const compile = (name: string) => {
     session.keep(remembered, name);
     setTried(name);
   };
-  const line = arrays.columns.findIndex(({ name }) => name === "line");
   return (
     <div class="jxs-mem-backward">
       <div>
@@ -151,22 +158,22 @@ function Backward({ session }: { session: Session }) {
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
-        <MemoryTable session={session} table={lines} label="bytes by line" onRow={(row) => choose(session, -1, lines.rows[row]?.[0] ?? "")} />
+        <MemoryTable session={session} table={lines} label="bytes by line" onRow={(row) => choose(session, -1, textAt(lines.grid, "line", row))} />
         <h4>Arrays</h4>
-        <MemoryTable session={session} table={arrays} label="arrays" onRow={(row) => choose(session, -1, arrays.rows[row]?.[line] ?? "")} />
+        <MemoryTable session={session} table={arrays} label="arrays" onRow={(row) => choose(session, -1, textAt(arrays.grid, "line", row))} />
       </div>
     </div>
   );
 }
 
 /** A table as it is; rows with a source line select it. */
-function Listed({ session, table = readTable(null), label }: { session: Session; table?: Table | undefined; label: string }) {
-  const line = table.columns.findIndex(({ name }) => name === "line");
-  const onRow = line < 0 ? {} : { onRow: (row: number) => choose(session, -1, table.rows[row]?.[line] ?? "") };
+function Listed({ session, table = EMPTY, label }: { session: Session; table?: Table | undefined; label: string }) {
+  const hasLine = table.grid.fields.some(({ name }) => name === "line");
+  const onRow = hasLine ? { onRow: (row: number) => choose(session, -1, textAt(table.grid, "line", row)) } : {};
   return <MemoryTable session={session} table={table} label={label} {...onRow} />;
 }
 
-export const readAdvice = ({ result }: Reply) => readTable(result.advice);
+export const readAdvice = (reply: Reply): Promise<Table> => part(reply, "advice");
 
 function Donated({ session, names }: { session: Session; names: string }) {
   const question = useQuestion(session, "donation", {}, readAdvice);
@@ -200,8 +207,7 @@ function Suggestions({ session, memory }: { session: Session; memory: Memory }) 
 
 /** How many of XLA's own figures are others. */
 function differing(checks: Table | undefined): number {
-  const note = checks?.columns.findIndex(({ name }) => name === "note") ?? -1;
-  return checks?.rows.filter((row) => row[note]).length ?? 0;
+  return checks ? [...Array(checks.grid.length).keys()].filter((row) => textAt(checks.grid, "note", row)).length : 0;
 }
 
 const MARKS = byName<string>({ yes: "✓", "only with a setting": "!", no: "✕" });

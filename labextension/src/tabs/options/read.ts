@@ -40,8 +40,6 @@ export interface FlagTable {
   problem: string;
 }
 
-/** How older kernels say it. */
-const NOT_SET = "(not set)";
 const MAX_FLAGS = 2000;
 const MAX_RECEIVED = 200;
 const MAX_VALUES = 100;
@@ -131,7 +129,7 @@ export function matching(flags: Flag[], query: string, kind: Kind | null): Found
 export function offered(flag: Flag): string {
   if (flag.set !== null) return flag.set;
   if (flag.type === "bool") return flag.fallback === "True" ? "False" : "True";
-  return flag.isUnset || flag.fallback === null || flag.fallback === NOT_SET ? "" : flag.fallback;
+  return flag.isUnset || flag.fallback === null ? "" : flag.fallback;
 }
 
 /** A flag on the line of a magic. */

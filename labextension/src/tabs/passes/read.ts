@@ -2,7 +2,7 @@
 
 import { count, entries, fields, list, number, sentences, text, whole } from "../../wire/check";
 import { difference, written } from "../../wire/figures";
-import { int32, readColumns } from "../../wire/columns";
+import { Columns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 import type { DocumentInfo } from "../../wire/state";
 
@@ -103,18 +103,15 @@ function bounded(column: Int32Array, length: number): Int32Array {
 }
 
 export async function readDiff(reply: Reply): Promise<Diff> {
-  const columns = await readColumns(reply);
+  const columns = await Columns.of(reply);
   const [before, after] = [readInfo(reply.result.before), readInfo(reply.result.after)];
-  const shown = Math.min(columns.get("left")?.length ?? 0, columns.get("right")?.length ?? 0, 2 * MOST_ROWS);
+  const shown = Math.min(columns.lengthOf("left"), columns.lengthOf("right"), 2 * MOST_ROWS);
   const side = (info: DocumentInfo, other: DocumentInfo, rows: string, name: string): Side => {
-    const state = new Uint8Array(info.lines);
-    const found = columns.get(`state_${name}`);
-    if (found) state.set(found.subarray(0, info.lines));
     return {
       info,
-      rows: bounded(int32(columns, rows, shown), info.lines),
-      state,
-      match: bounded(int32(columns, `match_${name}`, info.lines), other.lines),
+      rows: bounded(columns.ints(rows, shown), info.lines),
+      state: columns.bytes(`state_${name}`, info.lines),
+      match: bounded(columns.ints(`match_${name}`, info.lines), other.lines),
     };
   };
   const counts = entries(reply.result.counts, 10);

@@ -2,7 +2,7 @@
 
 import { count, fields, list, number, text, texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
-import { wholes } from "../../wire/tables";
+import { Columns } from "../../wire/columns";
 
 export interface Axis {
   name: string;
@@ -61,10 +61,12 @@ export function readPlaces(raw: unknown): Place[] {
   });
 }
 
-export async function readLayout({ result, buffers }: Reply): Promise<Layout> {
+export async function readLayout(reply: Reply): Promise<Layout> {
+  const { result } = reply;
   const mesh = fields(result.mesh);
   const [names, sizes] = [texts(mesh.names, MOST_RANK), wholeList(mesh.sizes)];
-  const [holders, order] = await Promise.all([wholes(buffers[0]), wholes(buffers[1])]);
+  const columns = await Columns.of(reply);
+  const [holders, order] = [columns.ints("holders"), columns.ints("order")];
   const tiles = wholeList(result.tiles);
   const parts = product(tiles);
   const torn = !parts || !holders.length || holders.length > MOST_DEVICES || holders.length % parts !== 0;

@@ -66,7 +66,6 @@ export function BelowLanes({ model }: Props) {
         range={range}
         onClear={() => model.store.set({ range: null })}
         onGo={(span) => model.zoomTo(span)}
-        onEvent={(event) => void go(event)}
       />
     </>
   );

@@ -1,7 +1,7 @@
 /** What the kernel says of a timeline, checked and capped. */
 
 import { capped, count, fields, list, number, text, whole } from "../../wire/check";
-import { type Columns, readColumns } from "../../wire/columns";
+import { Columns, partOf } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 
 const MOST_LANES = 20_000;
@@ -139,30 +139,17 @@ export function readLook(raw: unknown): Look {
   };
 }
 
-type Column = Uint8Array | Int32Array | Float32Array;
-
-function sized<T extends Column>(columns: Columns, name: string, length: number, make: (n: number) => T): T {
-  const found = columns.get(name);
-  const column = make(length);
-  if (found?.constructor === column.constructor && found.length === length) return found as T;
-  column.set((found ?? []) as T);
-  return column;
-}
-
 function readSegments(columns: Columns, length: number): Segments {
-  const bytes = (name: string) => sized(columns, name, length, (n) => new Uint8Array(n));
-  const ints = (name: string) => sized(columns, name, length, (n) => new Int32Array(n));
-  const floats = (name: string) => sized(columns, name, length, (n) => new Float32Array(n));
   return {
     length,
-    row: bytes("row"),
-    left: floats("left"),
-    right: floats("right"),
-    event: ints("event"),
-    look: ints("look"),
-    busy: bytes("busy"),
-    count: ints("count"),
-    seconds: floats("seconds"),
+    row: columns.bytes("row", length),
+    left: columns.singles("left", length),
+    right: columns.singles("right", length),
+    event: columns.ints("event", length, 0),
+    look: columns.ints("look", length, 0),
+    busy: columns.bytes("busy", length),
+    count: columns.ints("count", length, 0),
+    seconds: columns.singles("seconds", length),
   };
 }
 
@@ -172,9 +159,10 @@ function part(all: Segments, from: number, to: number): Segments {
 }
 
 /** The segments of a reply's lanes, in the order in which they were asked for. */
-export async function readTile(reply: Reply, lanes: number[], about = reply.result): Promise<Tile> {
-  const columns = await readColumns(reply);
-  const all = readSegments(columns, Math.min(...[...columns.values()].map((column) => column.length), columns.size ? Infinity : 0));
+export async function readTile(reply: Reply, lanes: number[]): Promise<Tile> {
+  const about = reply.result;
+  const columns = await Columns.of(reply);
+  const all = readSegments(columns, columns.names.length ? Math.min(...columns.names.map((name) => columns.lengthOf(name))) : 0);
   const counts = list(about.counts, lanes.length).map(count);
   const found = new Map<number, Segments>();
   let at = 0;
@@ -201,7 +189,7 @@ export async function readOverview(reply: Reply): Promise<Overview> {
     lanes: list(result.lanes, MOST_LANES).map(readLane),
     lanesLeftOut: count(result.left_out),
     groups: list(result.groups, MOST_LOOKS).map((raw) => ({ name: text(fields(raw).name), seconds: real(fields(raw).seconds) })),
-    picture: await readTile(reply, list(picture.lanes, MOST_LANES).map(count), picture),
+    picture: await readTile(partOf(reply, picture), list(picture.lanes, MOST_LANES).map(count)),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The events that a search of the whole trace finds, in the order of time. */
 
 import { count } from "../../wire/check";
-import { int32, readColumns } from "../../wire/columns";
+import { Columns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 import type { EventPlace } from "./read";
 
@@ -26,24 +26,19 @@ export interface Hits {
 export const PAGE = 2000;
 
 export async function readHits(reply: Reply): Promise<Hits> {
-  const columns = await readColumns(reply);
+  const columns = await Columns.of(reply);
   const { result } = reply;
-  const events = columns.get("event");
-  const length = events?.length ?? 0;
-  const times = (name: string) => {
-    const column = columns.get(name);
-    return column instanceof Float64Array && column.length === length ? column : new Float64Array(length);
-  };
+  const length = columns.lengthOf("event");
   return {
     query: typeof result.query === "string" ? result.query : "",
     total: Math.max(length, count(result.total)),
     first: count(result.first),
-    events: int32(columns, "event", length),
-    lanes: int32(columns, "lane", length),
-    starts: times("start"),
-    durations: times("duration"),
-    rows: int32(columns, "row", length, 0),
-    looks: new Set(columns.get("look") ?? []),
+    events: columns.ints("event"),
+    lanes: columns.ints("lane", length),
+    starts: columns.floats("start", length, 0),
+    durations: columns.floats("duration", length, 0),
+    rows: columns.ints("row", length, 0),
+    looks: new Set(columns.ints("look")),
   };
 }
 

@@ -1,9 +1,9 @@
 /** The tables of a timeline as the kernel sends them: what rows lead to, and figures as people read them. */
 
 import { count, fields, list, number, sentences, text } from "../../wire/check";
-import { counted, duration, percent } from "../../wire/figures";
+import { counted, duration } from "../../wire/figures";
 import type { Reply } from "../../wire/source";
-import { type Field, type Grid, type NumberField, readTable, textAt } from "../../wire/tables";
+import { type Field, type Grid, readTable, textAt } from "../../wire/tables";
 
 export const TABLES: readonly (readonly [name: string, title: string, hint: string])[] = [
   ["lines", "Lines", "time by source line"],
@@ -27,8 +27,6 @@ export interface TimelineTable {
   grid: Grid;
   /** Rows of the HLO document, -1 for none. */
   hloRows: Int32Array;
-  /** An event that each row is about, -1 for none or many. */
-  events: Int32Array;
   /** What a row covers of the timeline; empty for tables whose rows are spread over it. */
   spans: (Range | null)[];
   total: number;
@@ -39,22 +37,13 @@ export interface TimelineTable {
 
 const WIDTHS = { host: 330, event: 260, line: 110, code: 220, op: 130, kernel: 220, range: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
 const MOST_SPANS = 100_000;
-const SHARES = new Set(["share", "of_roof", "of roof", "part"]);
 
 /** Names and sentences, which are told by their beginning. */
 const FROM_THE_START = new Set(["host", "kernel", "event", "thread", "op", "range"]);
 
-/** Shares as per cent, everything else as it comes. */
 function shown(field: Field): Field {
   if (field.name === "code" && field.kind === "text") return { ...field, isCode: true, missing: "" };
-  if (field.kind !== "number") return FROM_THE_START.has(field.name) ? { ...field, isCode: true } : field;
-  if (field.unit !== "share" && !SHARES.has(field.name)) return field;
-  const share: NumberField = { ...field, unit: "", least: 62 };
-  share.written = (row) => {
-    const value = field.values[row] ?? Number.NaN;
-    return Number.isFinite(value) ? percent(value, 1) : "unknown";
-  };
-  return share;
+  return field.kind === "text" && FROM_THE_START.has(field.name) ? { ...field, isCode: true } : field;
 }
 
 function readSpan(raw: unknown): Range | null {
@@ -63,11 +52,10 @@ function readSpan(raw: unknown): Range | null {
 }
 
 export async function readTimelineTable(reply: Reply): Promise<TimelineTable> {
-  const { grid, more, result } = await readTable(reply, WIDTHS);
+  const { grid, row, result } = await readTable(reply, WIDTHS);
   return {
     grid: { length: grid.length, fields: grid.fields.map(shown) },
-    hloRows: more[0] ?? new Int32Array(0),
-    events: more[1] ?? new Int32Array(0),
+    hloRows: row,
     spans: list(result.spans, MOST_SPANS).map(readSpan),
     total: Math.max(grid.length, count(result.total)),
     notes: sentences(result.notes),

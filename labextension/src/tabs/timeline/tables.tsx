@@ -22,7 +22,6 @@ export interface TablesProps {
   onClear: () => void;
   /** Shows a part of the timeline. */
   onGo: (range: Range) => void;
-  onEvent: (event: number) => void;
 }
 
 const DOC = "hlo";
@@ -58,12 +57,12 @@ function useIsLit(session: Session, name: string, table: TimelineTable): (row: n
   };
 }
 
-interface RowsProps extends Pick<TablesProps, "session" | "onGo" | "onEvent"> {
+interface RowsProps extends Pick<TablesProps, "session" | "onGo"> {
   name: string;
   query: string;
 }
 
-function Rows({ session, name, query, table, onGo, onEvent }: RowsProps & { table: TimelineTable }) {
+function Rows({ session, name, query, table, onGo }: RowsProps & { table: TimelineTable }) {
   const [current, setCurrent] = useState(-1);
   const selected = useShared(session, (s) => s.selected);
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
@@ -77,8 +76,6 @@ function Rows({ session, name, query, table, onGo, onEvent }: RowsProps & { tabl
     if (target) session.select(target.doc, target.row, "timeline table");
     const span = table.spans[row];
     if (span) onGo(span);
-    const event = table.events[row] ?? -1;
-    if (event >= 0) onEvent(event);
   };
   const open = (row: number) => {
     const target = targetOf(session, name, table, row);

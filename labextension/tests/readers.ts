@@ -98,7 +98,7 @@ export const READERS: Record<string, Reader> = {
   ledger: { read: readOverview },
   roofline: { read: readRoofline },
   heat: { read: (reply, { measure }) => Heat.read(String(measure), reply) },
-  memory: { read: readMemory, unused: ["differing", "fit.needed", "kinds", "tables.constants.first"] },
+  memory: { read: readMemory, unused: ["differing", "fit.needed", "kinds"] },
   "memory at": { read: readAt },
   kept: { read: readKept },
   policy: { read: readTrial },

@@ -36,7 +36,7 @@ export class Heat {
       const value = columns.floats(name, row.length);
       return new Map(Array.from(row, (at, i): [number, number] => [at, value[i] ?? Number.NaN]));
     };
-    return new Heat(measure, read("value"), read(columns.has("own") ? "own" : "value"));
+    return new Heat(measure, read("value"), read(columns.found.has("own") ? "own" : "value"));
   }
 
   /** What a row of a document has of it: beside the row that has most, of the whole, and in words; null for nothing. */

@@ -54,7 +54,7 @@ async function readMarks(reply: Reply): Promise<Rows> {
   });
   const columns = await Columns.of(reply);
   const found: Rows = new Map();
-  for (const name of columns.names) {
+  for (const name of columns.found.keys()) {
     if (!name.endsWith(" row")) continue;
     const kind = name.slice(0, -4);
     const codes = columns.ints(`${kind} mark`);

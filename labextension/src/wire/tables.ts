@@ -1,10 +1,11 @@
 /** Tables: columns of texts and numbers, whatever reply they came in; and the form in which the kernel sends most of them. */
 
 import { type Fields, text } from "./check";
-import { Columns, textAt as textOf } from "./columns";
+import { Columns } from "./columns";
 import { Refusal } from "./errors";
 import { percent } from "./figures";
 import type { Reply } from "./source";
+import { isText, linesOf, textIn, textsOf } from "./texts";
 
 interface Head {
   name: string;
@@ -83,18 +84,21 @@ const NOTHING = "–";
 /** Pixels that a column needs, by its name. */
 export type Widths = Record<string, number>;
 
+const lengthOf = (columns: Columns, name: string): number =>
+  isText(columns, name) && !Object.hasOwn(columns.strings, name) ? linesOf(columns, name).length : columns.lengthOf(name);
+
 /** A reply in the form of Python's `packed_table`. */
 export async function readTable(reply: Reply, widths: Widths = {}): Promise<TableReply> {
   const columns = await Columns.of(reply);
   const shown = columns.described.filter((one) => text(one.title));
   if (!Array.isArray(reply.result.columns) || shown.length < Math.min(1, columns.described.length)) throw new Refusal("Another version of JAXStage saved this table; run the cell to see it.", "absent");
-  const length = shown.reduce((most, { name }) => Math.max(most, columns.lengthOf(text(name))), 0);
+  const length = shown.reduce((most, { name }) => Math.max(most, lengthOf(columns, text(name))), 0);
   const read = (raw: Fields): Field => {
     const [name, title] = [text(raw.name), text(raw.title)];
-    const why = columns.texts(`${name}: why`, length);
+    const why = textsOf(columns, `${name}: why`, length);
     const head = { name, title, hint: text(raw.hint) || title, ...(Object.hasOwn(widths, name) && { least: widths[name] as number }) };
-    if (columns.hasTexts(name)) return { ...head, kind: "text", ...columns.texts(name, length), missing: "unknown", isFigure: raw.figure === true, why: (row) => textOf(why, row) };
-    const field: NumberField = { ...head, kind: "number", unit: text(raw.unit), values: columns.floats(name, length), why: (row) => textOf(why, row) || "not known" };
+    if (isText(columns, name)) return { ...head, kind: "text", ...textsOf(columns, name, length), missing: "unknown", isFigure: raw.figure === true, why: (row) => textIn(why, row) };
+    const field: NumberField = { ...head, kind: "number", unit: text(raw.unit), values: columns.floats(name, length), why: (row) => textIn(why, row) || "not known" };
     return field.unit === SHARE ? asShare(field) : field;
   };
   return { grid: { length, fields: shown.map(read) }, row: columns.ints("row", length), columns, result: reply.result };

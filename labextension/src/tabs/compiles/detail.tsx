@@ -1,4 +1,4 @@
-import { textAt } from "../../wire/columns";
+import { textIn } from "../../wire/texts";
 import type { ComponentChildren } from "preact";
 import { copy } from "../../model/actions";
 import type { Session } from "../../model/session";
@@ -186,12 +186,12 @@ function Listed({ compiles, causes, causeRow, number }: ListedProps) {
     <div class="jxs-co-title">
       <p class="jxs-anywhere">
         <b>
-          #{number} <code>{textAt(compiles.function, row)}</code>
+          #{number} <code>{textIn(compiles.function, row)}</code>
         </b>{" "}
-        <span class="jxs-dim">{textAt(compiles.outcome, row)}</span>
+        <span class="jxs-dim">{textIn(compiles.outcome, row)}</span>
       </p>
-      {causes && <p class="jxs-co-why jxs-anywhere">{textAt(causes.why, of)}</p>}
-      {causes && <p class="jxs-dim jxs-anywhere">{textAt(causes.signature, of)}</p>}
+      {causes && <p class="jxs-co-why jxs-anywhere">{textIn(causes.why, of)}</p>}
+      {causes && <p class="jxs-dim jxs-anywhere">{textIn(causes.signature, of)}</p>}
     </div>
   );
 }

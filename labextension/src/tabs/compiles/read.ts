@@ -1,7 +1,8 @@
 /** The kernel's compiles as it sends them: the list at once, the causes when they are found. */
 
 import { count, fields, list, number, text } from "../../wire/check";
-import { Columns, type Texts } from "../../wire/columns";
+import { Columns } from "../../wire/columns";
+import { type Texts, textsOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 
 export const MINE = 1;
@@ -108,10 +109,10 @@ export async function readCompiles(reply: Reply): Promise<Compiles> {
     lower: columns.floats("lower", length),
     compile: columns.floats("compile", length),
     own: finite(columns.floats("own", length)),
-    cell: columns.texts("cell", length),
-    line: columns.texts("line", length),
-    function: columns.texts("function", length),
-    outcome: columns.texts("outcome", length),
+    cell: textsOf(columns, "cell", length),
+    line: textsOf(columns, "line", length),
+    function: textsOf(columns, "function", length),
+    outcome: textsOf(columns, "outcome", length),
     leftOut: count(result.left_out),
     dropped: count(result.dropped),
     first: number(result.first),
@@ -163,11 +164,11 @@ export async function readCauses(reply: Reply): Promise<Causes> {
     number: columns.ints("number", length),
     nearest: columns.ints("nearest", length),
     flags: columns.ints("flags", length),
-    why: columns.texts("why", length),
-    cause: columns.texts("cause", length),
-    signature: columns.texts("signature", length),
-    caches: columns.texts("caches", length),
-    persistent: columns.texts("persistent", length),
+    why: textsOf(columns, "why", length),
+    cause: textsOf(columns, "cause", length),
+    signature: textsOf(columns, "signature", length),
+    caches: textsOf(columns, "caches", length),
+    persistent: textsOf(columns, "persistent", length),
     totals: readTotals(reply.result.totals),
     headline: readHeadline(reply.result.headline),
   };

@@ -1,6 +1,6 @@
 /** Which compiles the list shows, and as what table. */
 
-import { type Texts, textAt } from "../../wire/columns";
+import { type Texts, textIn } from "../../wire/texts";
 import { duration } from "../../wire/figures";
 import { type Grid, type NumberField, type TextField, textColumn } from "../../wire/tables";
 import { widthOfTexts } from "../../parts/grid/widths";
@@ -64,7 +64,7 @@ export function rowsOf(compiles: Compiles, listed: (row: number) => boolean, fol
 function names(compiles: Compiles, members: number[]): string {
   const counts = new Map<string, number>();
   for (const row of members) {
-    const name = textAt(compiles.function, row);
+    const name = textIn(compiles.function, row);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const all = [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
@@ -74,7 +74,7 @@ function names(compiles: Compiles, members: number[]): string {
 /** The function, with a mark where it ran during another; of eager operations their number. */
 export function titleOf(compiles: Compiles, { first, members }: Row): string {
   if (members.length > 1) return `${members.length.toLocaleString("en-US")} eager operations: ${names(compiles, members)}`;
-  return `${(compiles.parent[first] ?? -1) > 0 ? "↳ " : ""}${textAt(compiles.function, first)}`;
+  return `${(compiles.parent[first] ?? -1) > 0 ? "↳ " : ""}${textIn(compiles.function, first)}`;
 }
 
 const sumOf = (values: Float64Array, members: number[]): number => {

@@ -1,6 +1,6 @@
 /** The kernel's life in compiles: where each stands on the strip. Time in which nothing compiles is squeezed. */
 
-import { textAt } from "../../wire/columns";
+import { textIn } from "../../wire/texts";
 import { type Causes, type Compiles, FAILED, MENDABLE, MINE } from "./read";
 
 /** Of the strip, for all times without a compile together; and of the time that compiles took, for one of them. */
@@ -88,7 +88,7 @@ function kindOf(compiles: Compiles, causes: Causes | null, causeRow: Int32Array,
   const flags = compiles.flags[row] ?? 0;
   if (!(flags & MINE)) return "ours";
   if (flags & FAILED) return "failed";
-  if (textAt(compiles.outcome, row) === "loaded") return "loaded";
+  if (textIn(compiles.outcome, row) === "loaded") return "loaded";
   return ((causes?.flags[causeRow[row] ?? -1] ?? 0) & MENDABLE) > 0 ? "mendable" : "compiled";
 }
 
@@ -110,7 +110,7 @@ export function stripOf(compiles: Compiles, causes: Causes | null, causeRow: Int
     const { from, to } = span(row);
     const lane = laneOf(ends, from);
     ends[lane] = Math.max(ends[lane] ?? 0, to);
-    const label = textAt(compiles.cell, row);
+    const label = textIn(compiles.cell, row);
     const at = place(from);
     if (label && label !== cells.at(-1)?.label) cells.push({ at, label });
     return { row, from: at, to: place(to - 1e-9), lane, kind: kindOf(compiles, causes, causeRow, row) };

@@ -1,4 +1,4 @@
-import { textAt } from "../../wire/columns";
+import { textIn } from "../../wire/texts";
 import { useState } from "preact/hooks";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { Tip } from "../../parts/tip";
@@ -65,9 +65,9 @@ function draw(surface: Surface, strip: Strip, current: number, over: number): vo
 }
 
 function aboutOf({ compiles, causes, causeRow }: Pick<Props, "compiles" | "causes" | "causeRow">, row: number): string[] {
-  const why = causes ? textAt(causes.why, causeRow[row] ?? -1) : "";
-  const place = [textAt(compiles.cell, row), textAt(compiles.line, row)].filter(Boolean).join(", ");
-  return [`#${compiles.number[row]} ${textAt(compiles.function, row)}: ${duration(compiles.own[row] ?? 0)}`, place, why].filter(Boolean);
+  const why = causes ? textIn(causes.why, causeRow[row] ?? -1) : "";
+  const place = [textIn(compiles.cell, row), textIn(compiles.line, row)].filter(Boolean).join(", ");
+  return [`#${compiles.number[row]} ${textIn(compiles.function, row)}: ${duration(compiles.own[row] ?? 0)}`, place, why].filter(Boolean);
 }
 
 /** The kernel's life in compiles: a click chooses one, arrows go from one to the next. */

@@ -1,7 +1,7 @@
 /** What a program costs, as the kernel tells it: read from untrusted replies, so checked and capped. */
 
 import { fields, list, number, sentences, text } from "../../wire/check";
-import { textAt } from "../../wire/columns";
+import { textIn, textsOf } from "../../wire/texts";
 import { type Field, type Grid, type NumberField, readTable } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
@@ -91,8 +91,8 @@ export function readOverview({ result }: Reply): Overview {
 /** A table of work as the kernel sends it: of HLO or of the jaxpr, one row an instruction, an equation or a group. */
 export async function readCosts(reply: Reply): Promise<Costs> {
   const { grid, row, columns } = await readTable(reply);
-  const [unknown, runs] = [columns.ints("FLOPs unknown", grid.length), columns.texts("runs: why", grid.length)];
-  const isLeast = (at: number) => (unknown[at] ?? 0) > 0 || textAt(runs, at) !== "";
+  const [unknown, runs] = [columns.ints("FLOPs unknown", grid.length), textsOf(columns, "runs: why", grid.length)];
+  const isLeast = (at: number) => (unknown[at] ?? 0) > 0 || textIn(runs, at) !== "";
   const marked = grid.fields.map((field): Field => (field.kind === "number" && field.name === "FLOPs" ? { ...field, isLeast } : field));
   return { row, notes: sentences(reply.result.notes), grid: { ...grid, fields: marked } };
 }

@@ -1,7 +1,8 @@
 /** Instructions under the roofline of a device: read, placed on two logarithmic axes, found by the pointer. */
 
 import { fields, number, sentences, text } from "../../wire/check";
-import { Columns, textAt } from "../../wire/columns";
+import { Columns } from "../../wire/columns";
+import { linesOf, textIn, textsOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 
 export interface Roofline {
@@ -36,8 +37,8 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
   const columns = await Columns.of(reply);
   const length = columns.lengthOf("row");
   const coded = (name: string) => {
-    const texts = columns.texts(name, length);
-    return (i: number) => textAt(texts, i);
+    const texts = textsOf(columns, name, length);
+    return (i: number) => textIn(texts, i);
   };
   const bandwidth = number(reply.result.bandwidth);
   const caches = number(reply.result.caches);
@@ -52,7 +53,7 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
     caches: caches !== null && caches > (bandwidth ?? Infinity) ? caches : null,
     notes: sentences(reply.result.notes),
     length,
-    names: columns.lines("instruction"),
+    names: linesOf(columns, "instruction"),
     intensity: columns.floats("intensity", length),
     attainable: columns.floats("attainable", length),
     achieved: columns.floats("achieved", length),

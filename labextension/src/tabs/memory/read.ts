@@ -2,7 +2,8 @@
 
 import { count, entries, fields, list, sentences, text, texts } from "../../wire/check";
 import { scaled } from "../../wire/figures";
-import { Columns, partOf } from "../../wire/columns";
+import { Columns } from "../../wire/columns";
+import { linesOf, partOf, textsOf } from "../../wire/texts";
 import { type Field, type TableReply, readTable } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
 
@@ -102,7 +103,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
   const start = columns.ints("start");
   const n = start.length;
   const order = columns.ints("order");
-  const lines = columns.texts("line", n);
+  const lines = textsOf(columns, "line", n);
   const tables = entries(result.tables, MOST_TABLES).map(async ([name, raw]) => [name.slice(0, 40), await readWritten(partOf(reply, raw))]);
   return {
     answer: text(fit.answer),
@@ -116,15 +117,15 @@ export async function readMemory(reply: Reply): Promise<Memory> {
       height: columns.floats("height", n, 0),
       size: columns.floats("size", n, 0),
       space: columns.ints("space", n),
-      kind: columns.bytes("kind", n),
+      kind: columns.sized("kind", new Uint8Array(n)),
       row: columns.ints("row", n),
       line: lines.codes,
-      names: columns.lines("names"),
+      names: linesOf(columns, "names"),
       lines: lines.strings,
     },
     total: count(result.buffers),
     order,
-    steps: columns.lines("steps"),
+    steps: linesOf(columns, "steps"),
     notes: sentences(result.notes, MOST_NOTES),
     donate: texts(result.donate, MOST_NAMED),
     tables: Object.fromEntries(await Promise.all(tables)),

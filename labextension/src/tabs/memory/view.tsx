@@ -4,7 +4,7 @@ import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, EMPTY, lineOf, readMemory, readWritten } from "./read";
 import type { Session } from "../../model/session";
 import { byName, list, number, text } from "../../wire/check";
-import { partOf } from "../../wire/columns";
+import { partOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 import { textAt } from "../../wire/tables";
 import { useDoc, useShared } from "../../parts/hooks";

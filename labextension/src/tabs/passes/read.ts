@@ -110,7 +110,7 @@ export async function readDiff(reply: Reply): Promise<Diff> {
     return {
       info,
       rows: bounded(columns.ints(rows, shown), info.lines),
-      state: columns.bytes(`state_${name}`, info.lines),
+      state: columns.sized(`state_${name}`, new Uint8Array(info.lines)),
       match: bounded(columns.ints(`match_${name}`, info.lines), other.lines),
     };
   };

@@ -1,7 +1,8 @@
 /** What the kernel says of a timeline, checked and capped. */
 
 import { capped, count, fields, list, number, text, whole } from "../../wire/check";
-import { Columns, partOf } from "../../wire/columns";
+import { Columns } from "../../wire/columns";
+import { partOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 
 const MOST_LANES = 20_000;
@@ -142,14 +143,14 @@ export function readLook(raw: unknown): Look {
 function readSegments(columns: Columns, length: number): Segments {
   return {
     length,
-    row: columns.bytes("row", length),
-    left: columns.singles("left", length),
-    right: columns.singles("right", length),
+    row: columns.sized("row", new Uint8Array(length)),
+    left: columns.sized("left", new Float32Array(length)),
+    right: columns.sized("right", new Float32Array(length)),
     event: columns.ints("event", length, 0),
     look: columns.ints("look", length, 0),
-    busy: columns.bytes("busy", length),
+    busy: columns.sized("busy", new Uint8Array(length)),
     count: columns.ints("count", length, 0),
-    seconds: columns.singles("seconds", length),
+    seconds: columns.sized("seconds", new Float32Array(length)),
   };
 }
 
@@ -162,7 +163,7 @@ function part(all: Segments, from: number, to: number): Segments {
 export async function readTile(reply: Reply, lanes: number[]): Promise<Tile> {
   const about = reply.result;
   const columns = await Columns.of(reply);
-  const all = readSegments(columns, columns.names.length ? Math.min(...columns.names.map((name) => columns.lengthOf(name))) : 0);
+  const all = readSegments(columns, columns.found.size ? Math.min(...[...columns.found.values()].map((column) => column.length)) : 0);
   const counts = list(about.counts, lanes.length).map(count);
   const found = new Map<number, Segments>();
   let at = 0;

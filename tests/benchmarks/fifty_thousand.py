@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from jaxstage_ext.panel.pack import pack
 from jaxstage_ext.panel.requests import memory_requests
+from jaxstage_ext.panel.wire_form import pack
 from jaxstage_ext.program.questions import module_work
 from tests.helpers.made_costs import Instruction, cost
 

@@ -26,6 +26,8 @@ SUITES = $$(.ci/find-python newest) .ci/suites.py --first environments
 export JAXSTAGE_COMPILERS ?= required
 # Our modules become bytecode once, not in each of the hundred processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
+# What a checker or compiler said of the same source is kept beside the packages' caches, for fresh clones too.
+KEPT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/jaxstage-tests
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 export npm_config_update_notifier := false
 
@@ -124,7 +126,7 @@ lint: $(NEWEST)/.ready
 	$(NEWEST)/bin/ruff format --check .
 
 types: $(NEWEST)/.ready
-	$(NEWEST)/bin/mypy
+	MYPY_CACHE_DIR=$${MYPY_CACHE_DIR:-$(KEPT)/mypy} $(NEWEST)/bin/mypy
 
 test-frontend: $(NODE_MODULES)
 	cd labextension && npm run typecheck && npm test

@@ -23,11 +23,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from jaxstage_ext.compile_history import UnexpectedCompile, compile_cache, compiles, expect_compiles
-    from jaxstage_ext.inspecting import inspect
-    from jaxstage_ext.inspection import Inspection
-    from jaxstage_ext.loading import load
-    from jaxstage_ext.profiles import profile
+    from jaxstage_ext.api.compiles import UnexpectedCompile, compile_cache, compiles, expect_compiles
+    from jaxstage_ext.api.inspect import inspect
+    from jaxstage_ext.api.inspection import Inspection
+    from jaxstage_ext.api.load import load
+    from jaxstage_ext.api.profile import profile
     from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
     from jaxstage_ext.profiling.timeline import Timeline
     from jaxstage_ext.profiling.timing.measure import measure
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from jaxstage_ext.profiling.timing.timing import Timing
 
 _HOMES = {
-    "Inspection": "inspection",
+    "Inspection": "api.inspection",
     "MosaicSpec": "profiling.mosaic.mosaic_spec",
     "Timeline": "panel.showing.shown_timeline",
     "Timing": "profiling.timing.timing",
-    "UnexpectedCompile": "compile_history",
-    "compile_cache": "compile_history",
-    "compiles": "compile_history",
-    "expect_compiles": "compile_history",
-    "inspect": "inspecting",
-    "load": "loading",
+    "UnexpectedCompile": "api.compiles",
+    "compile_cache": "api.compiles",
+    "compiles": "api.compiles",
+    "expect_compiles": "api.compiles",
+    "inspect": "api.inspect",
+    "load": "api.load",
     "measure": "profiling.timing.measure",
     "measure_ceilings": "profiling.timing.measure_ceilings",
-    "profile": "profiles",
+    "profile": "api.profile",
 }
 """Where each public name is defined; its file is imported when the name is first used."""
 

@@ -8,12 +8,13 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import compiled_once
 import file_seconds
 import pytest
+import time_limits
 import what_runs
 from interrupts import pytest_runtest_logfinish, pytest_runtest_logstart  # noqa: F401
 
@@ -40,7 +41,7 @@ def nothing_is_remembered() -> Iterator[None]:
     cache.clear()
     yield
     cache.enable(True)
-    cache.use_folder(compiled_once.in_use)
+    cache.use_folder(None)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def no_workers_left() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def kept_answers() -> Iterator[None]:
-    """For files about figures: what absent devices' compilers gave is shared with other runs."""
+    """For files about figures: what workers answered is shared with other runs."""
     with compiled_once.kept():
         yield
 
@@ -89,6 +90,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     file_seconds.register(config)
+    config.pluginmanager.register(time_limits.TimeLimits())
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -112,6 +114,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: each search for garbage would walk through all of it."""
+    set_aside()
+    gc.set_threshold(20_000, *gc.get_threshold()[1:])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
+    """What the tests of a file left in JAX's caches and in modules stays too."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is not None and nextitem.path != item.path:
+            set_aside()
+
+
+def set_aside() -> None:
     gc.collect()
     gc.freeze()
 

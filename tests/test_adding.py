@@ -16,8 +16,8 @@ from helpers.magic_shell import fresh_shell
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.core.stage.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.stage.staged import LOWER, Stage, Staged
+from jaxstage_ext.core.stage.stage_definition import LOWER, StageDefinition, StagedProgram
+from jaxstage_ext.core.stage.staged import Stage, Staged
 from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.panel.params import Answer, Params, Programs
 from jaxstage_ext.panel.requests import dispatch

@@ -13,9 +13,9 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage.staged import Cache, CacheHit, Stage
-from jaxstage_ext.inspecting import run
 from jaxstage_ext.program.head import stage_wording
 
 X = jnp.ones((8, 128))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage.staged import INTERRUPTED, WAITING
 from jaxstage_ext.core.targets.target import parse_all
-from jaxstage_ext.inspecting import run
 
 X = jnp.ones((8, 128))
 

@@ -26,11 +26,11 @@ ROOMS = {
     "program": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "compilation"),
     "views": ("report", "store", "ir", "analysis", "profiling", "compilation", "program"),
     "panel": ("report", "store", "ir", "analysis", "profiling", "compilation", "program", "views"),
-    "inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
-    "inspecting": ("core", "program", "inspection"),
-    "xla_dump": ("report", "ir", "core", "program", "inspection"),
-    "modules_in_file": ("report", "ir", "core", "program", "inspection"),
-    "loading": (
+    "api": (),
+    "api.inspection": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "program", "views", "panel"),
+    "api.inspect": ("core", "program", "api.inspection"),
+    "api.xla_dump": ("report", "ir", "core", "program", "api.inspection"),
+    "api.load": (
         "report",
         "store",
         "ir",
@@ -39,11 +39,12 @@ ROOMS = {
         "program",
         "views",
         "panel",
-        "inspection",
-        "inspecting",
-        "xla_dump",
-        "modules_in_file",
+        "api.inspection",
+        "api.inspect",
+        "api.xla_dump",
     ),
+    "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
+    "api.compiles": ("report", "core", "compilation", "program", "views", "panel", "api.inspection"),
     "notebook": (
         "report",
         "store",
@@ -56,16 +57,21 @@ ROOMS = {
         "program",
         "views",
         "panel",
-        "inspection",
-        "inspecting",
-        "loading",
-        "xla_dump",
-        "modules_in_file",
-        "compile_history",
+        "api.inspection",
+        "api.inspect",
+        "api.load",
+        "api.xla_dump",
+        "api.compiles",
     ),
-    "profiles": ("report", "core", "profiling", "program", "inspection", "inspecting"),
-    "compile_history": ("report", "core", "compilation", "program", "views", "panel", "inspection"),
-    "__init__": ("inspection", "inspecting", "loading", "profiles", "profiling", "compilation", "compile_history"),
+    "__init__": (
+        "api.inspection",
+        "api.inspect",
+        "api.load",
+        "api.profile",
+        "profiling",
+        "compilation",
+        "api.compiles",
+    ),
 }
 """Each room, and the rooms that its files may import beside their own."""
 HOOK = ("__init__", "notebook.extension")
@@ -194,16 +200,7 @@ def libraries_out_of_place() -> list[str]:
 
 def test_every_file_stands_in_a_room() -> None:
     loose = [path.name for path in PACKAGE.glob("*.py")]
-    assert sorted(loose) == [
-        "__init__.py",
-        "compile_history.py",
-        "inspecting.py",
-        "inspection.py",
-        "loading.py",
-        "modules_in_file.py",
-        "profiles.py",
-        "xla_dump.py",
-    ]
+    assert loose == ["__init__.py"]
     for name in NAMES:
         room_of(name)
 
@@ -232,7 +229,7 @@ def test_no_two_classes_and_no_two_modules_of_a_room_share_a_name() -> None:
 
 def test_programs_answer_for_themselves() -> None:
     """What differs by the kind of program is an attribute of it: nobody asks for its class."""
-    kinds = {"CompileCacheProgram", "CompileHistoryProgram", "FileProgram", "KernelProgram", "LoggedProgram"}
+    kinds = {"CompileCacheProgram", "CompileHistoryProgram", "FileProgram", "SessionView", "LoggedProgram"}
     kinds |= {"RecordedProgram", "SavedProgram"}
     asked = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"

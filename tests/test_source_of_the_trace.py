@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.ir.sources import source_texts, source_wording
 from jaxstage_ext.ir.sources.source_texts import SourceState
 from jaxstage_ext.panel.requests import document_requests

@@ -12,9 +12,10 @@ import pytest
 from absent import REQUIRED, needs
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.targets import packages
-from jaxstage_ext.inspection import Inspection
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 EMPTY = np.zeros((0, 3), np.float32)
 

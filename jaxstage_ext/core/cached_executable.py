@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jaxstage_ext.core.stage.stage_definition import StagedProgram
-from jaxstage_ext.core.stage.staged import COMPILE, Cache, Staged
+from jaxstage_ext.core.stage.stage_definition import COMPILE, StagedProgram
+from jaxstage_ext.core.stage.staged import Cache, Staged
 
 if TYPE_CHECKING:
     from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces

@@ -28,24 +28,22 @@ _SIZE_FACTOR, _LARGEST_MODULE = 256, 1 << 20
 
 
 @dataclass(frozen=True)
-class Made:
-    """One compile by XLA.
-
-    Attributes:
-      key: of what was compiled; the same for every executable that must be equal.
-      seconds: that XLA took for it.   reused: whether it was compiled for an earlier inspection.
-      given: the options that XLA was given; None where JAX does not say them.
-    """
+class ReusableExecutable:
+    """One compile by XLA."""
 
     key: str
+    """Of what was compiled; the same for every executable that must be equal."""
     seconds: float
+    """That XLA took for it."""
     executable: Any = field(repr=False)
     client: Any = field(repr=False)
     reused: bool = False
+    """Whether it was compiled for an earlier inspection."""
     given: ConfiguredOptions | None = field(default=None, repr=False)
+    """The options that XLA was given; None where JAX does not say them."""
 
 
-def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[Any, Made | None]:  # noqa: A001
+def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[Any, ReusableExecutable | None]:  # noqa: A001
     """What `make` compiles, and the compile that its executable came from; None where that is not known.
 
     `constants` are the bytes of the arrays in the program: to compare many takes as long as to compile them.
@@ -53,7 +51,7 @@ def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[
     is_compared = cache.enabled() and constants <= MOST_COMPARED_CONSTANTS and not lowered_modules.holds_python(lowered)
     if not is_compared or of_process() or environment_names_files(current()):
         return make(), None
-    seen: list[Made | None] = []
+    seen: list[ReusableExecutable | None] = []
 
     def watcher(what: BackendCompile, compile_: Callable[[], Any]) -> Any:
         if names_files(what.overrides):
@@ -79,16 +77,16 @@ def reused() -> Iterator[None]:
         yield
 
 
-def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> Made:
+def _compiled(what: BackendCompile, compile_: Callable[[], Any]) -> ReusableExecutable:
     key = cache.key("executable", str(id(what.client)), *what.parts)
-    known: Made | None = _made.get(key)
+    known: ReusableExecutable | None = _made.get(key)
     if known is not None:
         return replace(known, reused=True)
     started = time.perf_counter()
     with given_options.hear_options() as given:
         executable = compile_()
     seconds = time.perf_counter() - started
-    made = Made(key, seconds, executable, what.client, given=given[-1] if given else None)
+    made = ReusableExecutable(key, seconds, executable, what.client, given=given[-1] if given else None)
     module = len(what.parts[0])
     _made.put(key, made, module + _SIZE_FACTOR * min(module, _LARGEST_MODULE))
     return made

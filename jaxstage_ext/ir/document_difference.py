@@ -27,14 +27,12 @@ Line = tuple[str, int | None, int | None, str]
 
 @dataclass(frozen=True, eq=False)
 class DocumentDifference:
-    """What became of the lines of two documents of a kind.
-
-    Attributes:
-      kind: of both documents.   lines: all lines of both, in their order.
-    """
+    """What became of the lines of two documents of a kind."""
 
     kind: str
+    """Of both documents."""
     lines: Sequence[Line]
+    """All lines of both, in their order."""
 
     @cached_property
     def counts(self) -> Mapping[str, int]:

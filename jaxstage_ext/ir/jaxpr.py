@@ -20,27 +20,25 @@ Stack = tuple[Location, ...]
 
 
 class JaxprLines(NamedTuple):
-    """A printed jaxpr as plain data, a row for each line; -1 stands for none.
-
-    Attributes:
-      stack: which of `stacks` the line's equation has.   scope: which of `scopes`, its name stack.
-      equation: the row in which the line's equation begins.
-      users, operands: pairs of rows, of which the first reads what the second makes.
-      held, holders: pairs of rows, of which the second's equation holds the jaxpr that the first's is in.
-      codes: the code that the stacks are in.
-    """
+    """A printed jaxpr as plain data, a row for each line; -1 stands for none."""
 
     text: str
     stack: Ints
+    """Which of `stacks` the line's equation has."""
     stacks: Sequence[Stack]
     scope: Ints
+    """Which of `scopes`, its name stack."""
     scopes: tuple[str, ...]
     equation: Ints
+    """The row in which the line's equation begins."""
     users: Longs
     operands: Longs
+    """`users`, `operands`: pairs of rows, of which the first reads what the second makes."""
     held: Longs
     holders: Longs
+    """`held`, `holders`: pairs of rows, of which the second's equation holds the jaxpr that the first's is in."""
     codes: tuple[CodeType, ...] = ()
+    """The code that the stacks are in."""
 
 
 def read(jaxpr: JaxprLines, table: FrameTable) -> Document:

@@ -17,16 +17,13 @@ _FUNCTION = re.compile(rb'^\s*func(?:\.func)?(?: public)? @("[^"]*"|[\w.$-]+)', 
 
 
 class ModulePiece(NamedTuple):
-    """A module in a file.
-
-    Attributes:
-      name: its own, or that of its only function; "" where it has neither.
-      entry: the function that is meant, where a module has several and none is `main`; "" otherwise.
-    """
+    """A module in a file."""
 
     name: str
+    """Its own, or that of its only function; "" where it has neither."""
     data: bytes
     entry: str = ""
+    """The function that is meant, where a module has several and none is `main`; "" otherwise."""
 
 
 def of(data: bytes, form: ModuleForm) -> list[ModulePiece]:

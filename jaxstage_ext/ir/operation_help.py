@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 _ELEMENTWISE = {
     "abs": "The absolute value of each element.",
-    "add": "Adds two arrays element by element; of bools it is OR.",
-    "and": "Bitwise, of bools logical, AND of two arrays.",
+    "add": "Adds two arrays element by element; for booleans, OR.",
+    "and": "Bitwise AND of two arrays; logical AND for booleans.",
     "atan2": "The angle of each point (x, y), from its two coordinates.",
     "cbrt": "The cube root of each element.",
     "ceil": "Rounds each element up to a whole number.",
@@ -32,10 +32,10 @@ _ELEMENTWISE = {
     "logistic": "The sigmoid of each element, 1 / (1 + exp(-x)).",
     "maximum": "The larger of two arrays, element by element; NaN wins.",
     "minimum": "The smaller of two arrays, element by element; NaN wins.",
-    "multiply": "Multiplies two arrays element by element; of bools it is AND.",
+    "multiply": "Multiplies two arrays element by element; for booleans, AND.",
     "negate": "The negative of each element.",
-    "not": "Bitwise, of bools logical, NOT of each element.",
-    "or": "Bitwise, of bools logical, OR of two arrays.",
+    "not": "Bitwise NOT of each element; logical NOT for booleans.",
+    "or": "Bitwise OR of two arrays; logical OR for booleans.",
     "popcnt": "Counts the one bits of each integer.",
     "population_count": "Counts the one bits of each integer.",
     "power": "Raises each element of one array to the power in the other.",
@@ -55,7 +55,7 @@ _ELEMENTWISE = {
     "subtract": "Subtracts one array from another, element by element.",
     "tan": "The tangent of each element.",
     "tanh": "The hyperbolic tangent of each element.",
-    "xor": "Bitwise, of bools logical, exclusive OR of two arrays.",
+    "xor": "Bitwise exclusive OR of two arrays; logical exclusive OR for booleans.",
 }
 _MOVES = {
     "bitcast_convert": "Reads the same bits as another dtype; sizes may change where the widths of elements differ.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import linecache
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,8 @@ from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.lines import command_line, compile_options, mesh_arguments, versus
 from jaxstage_ext.notebook.lines.arguments import Dims, Given
 from jaxstage_ext.notebook.lines.arguments import parse as parse_arguments
+from jaxstage_ext.notebook.lines.stage_line import jit_options
+from jaxstage_ext.notebook.magic_request import OF_BUTTON, MagicRequest
 
 if TYPE_CHECKING:
     from jaxstage_ext.notebook.cells.stage_object_call import LineOptions
@@ -31,31 +32,8 @@ _WAYS = (
 )
 _OTHERWISE = "end the cell with the call to {kind}, or put that call on the magic's line"
 
-OF_BUTTON = "<magic>"
-"""The file name of a line that a button has written, which is in no text."""
 
-
-def placed(
-    running: RunningCell, kind: str, line: str, cell: str, on_line: list[ast.expr], from_toolbar: bool
-) -> tuple[str, str, list[ast.expr]]:
-    """(Python text, text as typed, calls on the magic's line, with the place they have in it)."""
-    if from_toolbar:
-        return *running.body(cell), on_line
-    source, typed, number = running.source(kind, line, cell)
-    column = len(f"# %%{kind} ")
-    return source, typed, [command_line.moved(node, number - 1, column) for node in on_line]
-
-
-def check_no_inner_magic(kind: str, cell: str, from_toolbar: bool = False) -> None:
-    """Raise UsageError for a cell that begins with another cell magic, below `%%kind`."""
-    if cell.lstrip().startswith("%%"):
-        inner = cell.split()[0]
-        if from_toolbar:
-            raise UsageError(f"the cell begins with {inner}; run it as it is, or remove that line to {kind} the cell")
-        raise UsageError(f"put {inner} above %%{kind}: a cell magic must be the first line of its cell")
-
-
-class Request:
+class Request(MagicRequest):
     """A magic's line and the calls that it stages. Raises UsageError for a line that cannot be parsed."""
 
     ways, otherwise = _WAYS, _OTHERWISE
@@ -64,8 +42,8 @@ class Request:
     """The magic's name, where it is not that of its stage."""
 
     def __init__(self, ip: Any, running_cell: RunningCell, kind: str, asked: command_line.Command) -> None:
-        self.ip, self.running_cell, self.kind = ip, running_cell, kind
-        self.options, self.jit = asked.options, asked.jit
+        super().__init__(ip, running_cell, kind, asked)
+        self.jit = jit_options(asked)
         self.on_line = command_line.expressions(asked.code)
         self.dims = Dims(self.options.dim or ())
         self.option_sets = compile_options.read(self.options)
@@ -78,9 +56,7 @@ class Request:
 
     async def run_cell(self, line: str, cell: str) -> Any:
         """Run the cell, then stage its calls. Returns the value of `--run`."""
-        from_toolbar: bool = self.options.from_toolbar
-        check_no_inner_magic(self.kind, cell, from_toolbar)
-        source, typed, on_line = placed(self.running_cell, self.kind, line, cell, self.on_line, from_toolbar)
+        source, typed, on_line = self.placed(line, cell)
         self._check_plan()
         cell_error: BaseException | None = None
         try:
@@ -91,7 +67,7 @@ class Request:
             await self._show_memory_of(cell_error, on_line)
             raise cell_error
         nodes = on_line or await self._last_calls(ran)
-        file = OF_BUTTON if from_toolbar and on_line else ran.file
+        file = OF_BUTTON if self.from_toolbar and on_line else ran.file
         calls = [await self._stated(node, file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
         if ran.calls and not (ran.quiet or self.options.quiet):
@@ -105,7 +81,7 @@ class Request:
             return
         with contextlib.suppress(Exception):  # the cell may not have defined the functions
             calls = [await self._stated(node, "<magic>", self.ip.user_ns) for node in on_line]
-            self._bind(
+            self._bind_all(
                 staging.compile_after_failure(self.ip, calls, self.kind, cell_error, self.options.quiet, self._plan)
             )
 
@@ -115,8 +91,7 @@ class Request:
         return None if text is None else versus.earlier(text, self._space)
 
     def _check_plan(self) -> None:
-        """Before the cell runs, check that JAX and the packages of the targets are installed."""
-        staging.check_jax()
+        """Before the cell runs, check that the packages of the targets are installed."""
         self._plan = staging.compile_plan(self.kind, self.options, self.option_sets, self._earlier())
         mesh_arguments.check(self.options, self._plan.targets, stage_list.makes_executable(self.kind))
 
@@ -150,9 +125,9 @@ class Request:
         Returns the Inspection where the line is assigned, otherwise the value of `--run`.
         """
         inspections, value, text = await self.stage_line(line, local_ns, frame)
-        if text.lstrip().startswith("get_ipython()."):
-            return None if line.rstrip().endswith(";") else value
-        return inspections[0] if len(inspections) == 1 else inspections
+        if self.is_assigned(text):
+            return inspections[0] if len(inspections) == 1 else inspections
+        return None if line.rstrip().endswith(";") else value
 
     async def stage_line(
         self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None
@@ -161,12 +136,10 @@ class Request:
         if not self.on_line:
             magic = self.magic or self.kind
             raise UsageError(f"name a call to {self.kind}, for example %{magic} loss(w, x)")
-        own = local_ns is None or local_ns is self.ip.user_ns
-        space = self._space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
+        space = self._space = self.namespace(local_ns)
+        staging.check_jax()
         self._check_plan()
-        file, number, text = place(frame)
-        column = max(text.find(line.strip()), 0)
-        nodes = [command_line.moved(node, number - 1, column) for node in self.on_line]
+        file, text, nodes = self.placed_on(frame, line)
         return *self._stage([await self._stated(node, file, space) for node in nodes]), text
 
     async def _stated(self, node: ast.expr, file: str, space: dict[str, Any]) -> Call:
@@ -280,20 +253,10 @@ class Request:
         if self._plan.earlier is not None and len(calls) > 1:
             raise UsageError(f"--vs compares one call, and there are {len(calls)}: {', '.join(c.name for c in calls)}")
         inspections, failure = staging.stage(self.ip, calls, self.kind, self.options.quiet, self._plan)
-        self._bind(inspections)
+        self._bind_all(inspections)
         if failure is not None:
             raise failure
         return inspections, staging.execute(self.ip, inspections) if self.options.run else None
 
-    def _bind(self, inspections: tuple[Any, ...]) -> None:
-        if self.options.output:
-            bound = inspections[0] if len(inspections) == 1 else inspections
-            self.ip.push({self.options.output: bound}, interactive=True)
-
-
-def place(frame: FrameType | None) -> tuple[str, int, str]:
-    """(file, line number, text of the line) of the code that holds a line magic."""
-    if frame is None:
-        return "<magic>", 1, ""
-    file, number = frame.f_code.co_filename, frame.f_lineno
-    return file, number, linecache.getline(file, number)
+    def _bind_all(self, inspections: tuple[Any, ...]) -> None:
+        self.bind(inspections[0] if len(inspections) == 1 else inspections)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 LEAST_SECONDS = 1.0
 _MOST_RECORDS = 2000
 """Records of a cell that are looked at, the newest."""
-_DIM = "#71767d"
 
 
 class CompileNotice:
@@ -58,8 +56,8 @@ def notice(records: Sequence[CompileRecord]) -> str:
     from jaxstage_ext.compilation.history.history import history
     from jaxstage_ext.compilation.records.record_names import unique_title
     from jaxstage_ext.compilation.records.record_outcome import recompiles_text
+    from jaxstage_ext.report.text.terminal import clean, cut
     from jaxstage_ext.report.text.units import duration
-    from jaxstage_ext.views.words import clean, cut
 
     whole = history()
     by_function: dict[tuple[object, ...], list[CompileRecord]] = {}
@@ -85,4 +83,6 @@ def _is_wanted() -> bool:
 
 
 def _bundle(said: str) -> dict[str, str]:
-    return {"text/plain": said, "text/html": f'<div style="color:{_DIM}; font-size:90%">{escape(said)}</div>'}
+    from jaxstage_ext.report.text import markup
+
+    return {"text/plain": said, "text/html": markup.paragraph(markup.dim(said, most=4000))}

@@ -14,26 +14,21 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from jaxstage_ext.notebook import staging
-from jaxstage_ext.notebook.cell_request import check_no_inner_magic, place, placed
 from jaxstage_ext.notebook.cells.cell import run_cell
-from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell
 from jaxstage_ext.notebook.lines import compiles_line
-from jaxstage_ext.notebook.lines.command_line import Command
+from jaxstage_ext.notebook.magic_request import MagicRequest
 from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
-    from jaxstage_ext.compile_history import CompileHistory, CompileWatch
+    from jaxstage_ext.api.compiles import CompileHistory, CompileWatch
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
 
 
-class CompilesRequest:
+class CompilesRequest(MagicRequest):
     """A magic's line. Raises UsageError for one that cannot be parsed."""
-
-    def __init__(self, ip: Any, running_cell: RunningCell, asked: Command) -> None:
-        self.ip, self.running_cell, self.asked, self.options = ip, running_cell, asked, asked.options
 
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
         """Show the records that the line asks for. Returns them where the line is assigned."""
@@ -49,7 +44,7 @@ class CompilesRequest:
         shown = with_stale_names(shown, among, LOG.clears, are_known_short=among is whole and not is_all)
         if self.options.json:
             print(_written(shown, self.options.json))
-        elif place(frame)[2].lstrip().startswith("get_ipython()."):
+        elif not self.is_assigned(self.placed_on(frame, line)[1]):
             display(shown)  # type: ignore[no-untyped-call, unused-ignore]
             return None
         return shown if not self.options.json else None
@@ -57,12 +52,10 @@ class CompilesRequest:
     async def run_cell(self, line: str, cell: str) -> None:
         """Run the cell as it is, then show what it compiled, or fail where that is more than was expected."""
         compiles_line.check_cell(self.asked)
-        check_no_inner_magic(compiles_line.NAME, cell)
-        staging.check_jax()
-        from jaxstage_ext import compile_history
+        source, typed, _ = self.placed(line, cell)
+        from jaxstage_ext.api import compiles
 
-        source, typed, _ = placed(self.running_cell, compiles_line.NAME, line, cell, [], False)
-        with compile_history.compile_watch() as watch:
+        with compiles.compile_watch() as watch:
             with self._counting() as counts:
                 await run_cell(self.ip, source, self.running_cell.number, typed, cut=False)
             if self.options.expect is None or counts is not None:
@@ -82,11 +75,11 @@ class CompilesRequest:
         """What to raise where the cell compiled more than was expected."""
         if self.options.expect is None:
             return None
-        from jaxstage_ext import compile_history
+        from jaxstage_ext.api import compiles
 
         try:
-            compile_history.check(watch, self.options.expect, self.options.eager)
-        except compile_history.UnexpectedCompile as error:
+            compiles.check(watch, self.options.expect, self.options.eager)
+        except compiles.UnexpectedCompile as error:
             return as_in_a_plain_cell(self.ip, error, None)
         return None
 
@@ -129,8 +122,8 @@ def newest_cell(whole: CompileHistory) -> CompileHistory:
 
 
 def _history() -> CompileHistory:
+    from jaxstage_ext.api.compiles import logged
     from jaxstage_ext.compilation.events import listening
-    from jaxstage_ext.compile_history import logged
 
     whole = logged()
     if listening.is_on():
@@ -161,7 +154,7 @@ def _check_function(whole: CompileHistory, name: str) -> None:
 
 
 def _some(names: Any) -> str:
-    from jaxstage_ext.views.words import clean, cut
+    from jaxstage_ext.report.text.terminal import clean, cut
 
     names = [cut(clean(name), _LONGEST_NAME) for name in names]
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")

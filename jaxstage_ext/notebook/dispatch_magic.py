@@ -11,7 +11,7 @@ from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
 
 NAME = "dispatch"
 

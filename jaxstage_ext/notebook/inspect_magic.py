@@ -11,7 +11,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.lines.command_line import axis_sizes
+from jaxstage_ext.notebook.lines.stage_line import axis_sizes
 from jaxstage_ext.report.text.public_paths import public_text
 
 OPTIONS = ("--target", "-t", "--dim")
@@ -31,13 +31,12 @@ class _Asked:
 def opened(line: str, space: Mapping[str, Any]) -> Any:
     """What `%inspect` shows, given the user's namespace. Raises UsageError."""
     asked = _parsed(line)
-    from jaxstage_ext import loading
-    from jaxstage_ext.modules_in_file import ModulesInFile
-    from jaxstage_ext.xla_dump import XlaDump
+    from jaxstage_ext.api import load
+    from jaxstage_ext.api.xla_dump import ModulesInFile, XlaDump
 
     source = _source(asked.path, space)
     try:
-        found = loading.load(source, target=asked.targets, dims=asked.dims)
+        found = load.load(source, target=asked.targets, dims=asked.dims)
         if asked.module is None:
             return found
         if not isinstance(found, XlaDump | ModulesInFile):
@@ -57,7 +56,7 @@ def _parsed(line: str) -> _Asked:
     try:
         words = shlex.split(line, posix=os.name != "nt")
     except ValueError:
-        raise UsageError(f"%inspect {line.strip()}: a quotation mark is not closed") from None
+        raise UsageError(f"%inspect {line.strip()}: missing closing quotation mark") from None
     paths: list[str] = []
     targets: list[str] = []
     dims: dict[str, int] = {}

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from argparse import SUPPRESS
 from collections.abc import Awaitable, Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, needs_local_scope, no_var_expand
-from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.core.stage.stage_names import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.cells.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.notebook.compile_notice import CompileNotice
 from jaxstage_ext.notebook.front_end_target import FrontEndTarget
-from jaxstage_ext.notebook.lines import command_line, compiles_line, line_help, profile_line
+from jaxstage_ext.notebook.lines import command_line, compiles_line, line_help, profile_line, stage_line
+from jaxstage_ext.notebook.lines.command_line import FROM_TOOLBAR, Command
 from jaxstage_ext.notebook.lines.completion import completer
-from jaxstage_ext.notebook.lines.last_line import last_line
 
 if TYPE_CHECKING:
-    from jaxstage_ext.notebook.cell_request import Request
-    from jaxstage_ext.notebook.compiles_request import CompilesRequest
-    from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
+    from jaxstage_ext.notebook.magic_request import MagicRequest
 
 DISPATCH = "dispatch"
 
@@ -40,25 +36,24 @@ class StageMagics(Magics):
         super().__init__(shell)
         self.running_cell = RunningCell(shell)
         self.compile_notice = CompileNotice()
-        self.parsers = {definition.name: command_line.parser(definition) for definition in stage_list.STAGES}
-        self.parsers[profile_line.NAME] = profile_line.parser()
-        self.parsers[compiles_line.NAME] = compiles_line.parser()
-        self.await_cells = await_cells(shell, self.parsers, self._python_of)
+        magics = [*map(stage_line.stage_line, stage_list.STAGES), profile_line.LINE, compiles_line.LINE]
+        self.lines = {magic.name: magic for magic in magics}
+        self.await_cells = await_cells(shell, self.lines, self._python_of)
         self.last_lines: dict[str, dict[str, str]] = {}
         """By stage the last line of its magic, whole, and its options alone."""
         self.front_end = FrontEndTarget(shell, lambda: dict(self.last_lines))
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
-        flags = {name: _flags(parser) for name, parser in self.parsers.items()}
+        flags = {name: list(magic.flags) for name, magic in self.lines.items()}
         self.complete = completer(flags | {DISPATCH: flags[COMPILE]}, self._names)
 
     def register(self) -> None:
         """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
         assert self.shell
         self.shell.register_magics(self)
-        for name, parser in self.parsers.items():
+        for name, asked in self.lines.items():
             magic: Any = self._magic(name)
-            magic.__name__, magic.__doc__ = name, parser.format_help()
+            magic.__name__, magic.__doc__ = name, asked.help()
             self.shell.magics_manager.register_function(magic, magic_kind="line_cell", magic_name=name)
 
     def _magic(self, stage: str) -> Callable[..., Any]:
@@ -128,7 +123,7 @@ class StageMagics(Magics):
     def dispatch(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
         from jaxstage_ext.notebook import dispatch_magic
 
-        asked = command_line.parse(f"--quiet {line}", self.parsers[COMPILE])
+        asked = command_line.parse(f"--quiet {line}", self.lines[COMPILE])
         request = dispatch_magic.DispatchRequest(self.shell, self.running_cell, COMPILE, asked)
         work = request.stage_line(line, local_ns, _caller())
         inspections, *_ = drive(self.shell, work, awaits(self.shell, asked.code, ""))
@@ -167,32 +162,28 @@ class StageMagics(Magics):
         """Run the cell magic for a cell that awaits; the cell's own code awaits the result."""
         return self._request(stage, line).run_cell(line, cell)
 
-    def _request(self, stage: str, line: str) -> Request | ProfileRequest | CompilesRequest:
-        asked = command_line.parse(line, self.parsers[stage])
-        if stage == compiles_line.NAME:
+    def _request(self, name: str, line: str) -> MagicRequest:
+        use = self.shell, self.running_cell, name, command_line.parse(line, self.lines[name])
+        if name == compiles_line.NAME:
             from jaxstage_ext.notebook.compiles_request import CompilesRequest
 
             self.compile_notice.withhold()
-            return CompilesRequest(self.shell, self.running_cell, asked)
-        self.last_lines[stage] = last_line(line, asked)
-        if stage == profile_line.NAME:
+            return CompilesRequest(*use)
+        self.last_lines[name] = last_line(line, use[-1])
+        if name == profile_line.NAME:
             from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
 
-            return ProfileRequest(self.shell, self.running_cell, asked)
+            return ProfileRequest(*use)
         from jaxstage_ext.notebook.cell_request import Request
 
-        return Request(self.shell, self.running_cell, stage, asked)
+        return Request(*use)
 
     def _python_of(self, stage: str, line: str) -> str:
         """A magic's line without its options."""
         try:
-            return command_line.parse(line, self.parsers[stage]).code
+            return command_line.parse(line, self.lines[stage]).code
         except UsageError:
             return ""
-
-
-def _flags(parser: MagicArgumentParser) -> list[str]:
-    return [flag for action in parser._actions if action.help != SUPPRESS for flag in action.option_strings]
 
 
 def _caller() -> FrameType | None:
@@ -201,3 +192,19 @@ def _caller() -> FrameType | None:
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("IPython.", "jaxstage_ext.")):
         frame = frame.f_back
     return frame
+
+
+LONGEST = 2000
+_OF_ONE_CELL = (
+    *("--output", "--args", "--dim", "--in-spec", "--out-spec"),
+    *("--static-argnums", "--static-argnames", "--donate-argnums", "--donate-argnames", "--keep-unused"),
+)
+"""Options that name the functions, arguments or results of one cell."""
+
+
+def last_line(line: str, asked: Command) -> dict[str, str]:
+    """The line, and those of its options that make sense for any cell."""
+    given = [option for option in asked.given if option.name != FROM_TOOLBAR]
+    options = " ".join(option.text for option in given if option.name not in _OF_ONE_CELL)
+    typed = line.replace(FROM_TOOLBAR, "", 1) if len(given) < len(asked.given) else line
+    return {"line": typed.strip()[:LONGEST], "options": options if len(options) <= LONGEST else ""}

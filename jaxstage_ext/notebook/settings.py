@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -9,7 +10,6 @@ from traitlets import Bool, Enum, Int, TraitError, Unicode, observe, validate
 from traitlets.config import SingletonConfigurable
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.notebook.lines import ceilings_by_hand
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy, KernelSettings
 from jaxstage_ext.store import cache as inspection_cache
@@ -45,7 +45,7 @@ class JAXStage(SingletonConfigurable):
         KernelSettings.large_program,
         min=0,
         help="Number of StableHLO operations above which %compile and inspect() compile for this kernel's CPU in a "
-        "worker, whose memory is limited, so that XLA cannot take the kernel's; --no-isolate does not.",
+        "worker, whose memory is limited, so that XLA cannot exhaust the kernel's memory; --no-isolate turns this off.",
     ).tag(config=True)
 
     cpu_ceilings = Unicode(
@@ -73,15 +73,14 @@ class JAXStage(SingletonConfigurable):
 
     compile_notice = Bool(
         True,
-        help="Whether a cell that compiled a function again, for over a second and for a reason that can be avoided, "
-        "says so in one line below it.",
+        help="Show a one-line note below a cell that spent more than a second recompiling for an avoidable reason.",
     ).tag(config=True)
 
     damaged_cache_entries = Enum(
         [policy.value for policy in DamagedPolicy],
         DamagedPolicy.ASK.value,
         help="What happens to a damaged entry of JAX's persistent compilation cache before JAX reads it: 'ask' warns, "
-        "'set aside' renames it, so that JAX compiles its program and writes it anew.",
+        "'set aside' renames it, so that JAX compiles its program and writes it again.",
     ).tag(config=True)
 
     @validate("memory")
@@ -95,7 +94,7 @@ class JAXStage(SingletonConfigurable):
     @validate("cpu_ceilings")
     def _ceilings(self, proposal: Any) -> str:
         try:
-            ceilings_by_hand.parse(proposal["value"])
+            parse(proposal["value"])
         except ValueError as error:
             raise TraitError(str(error)) from None
         return str(proposal["value"])
@@ -104,7 +103,7 @@ class JAXStage(SingletonConfigurable):
     def _use_ceilings(self, change: Any) -> None:
         from jaxstage_ext.core.targets import machine_ceilings
 
-        given = ceilings_by_hand.parse(self.cpu_ceilings)
+        given = parse(self.cpu_ceilings)
         machine_ceilings.set_by_hand(machine_ceilings.by_hand(given) if given else None)
 
     @observe("damaged_cache_entries")
@@ -143,3 +142,29 @@ class JAXStage(SingletonConfigurable):
         """Give every setting its default again, and what it set."""
         for name, trait in self.traits(config=True).items():
             setattr(self, name, trait.default(self))
+
+
+NAMES = ("f32", "f64", "bf16", "f16", "s8", "memory")
+_PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def parse(text: str) -> dict[str, float]:
+    """The rates by name, in FLOP/s and bytes per second. Raises ValueError, in one line, for anything else."""
+    rates: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = (word.strip() for word in part.partition("="))
+        if name not in NAMES or name in rates:
+            raise ValueError(f"{part!r}: name each of {', '.join(NAMES)} at most once, as in f32=200G")
+        rates[name] = _rate(value, part)
+    return rates
+
+
+def _rate(text: str, part: str) -> float:
+    factor = _PREFIXES.get(text[-1:], 1.0)
+    try:
+        rate = float(text[:-1] if text[-1:] in _PREFIXES else text) * factor
+    except ValueError:
+        rate = 0.0
+    if not (0 < rate < 1e24 and math.isfinite(rate)):
+        raise ValueError(f"{part!r} is not a rate such as f32=200G, in FLOP/s, or memory=50G, in bytes per second")
+    return rate

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from jaxstage_ext.report.text.bounded_repr import bounded_str
-from jaxstage_ext.views.words import clean
 
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
@@ -30,13 +28,14 @@ class ShownArrays:
 
     def _repr_html_(self) -> str | None:
         """The drawing of the mesh, with the lines of the text that it does not show."""
+        from jaxstage_ext.report.text import markup
         from jaxstage_ext.views import mesh_map
 
         if self.sheet is None:
             return None
         lines = self.text.split("\n")
         said = [lines[1], *(line for line in lines[2:] if line.startswith("JAX refuses"))]
-        return mesh_map.html(self.sheet) + "".join(f"<p>{escape(clean(line))}</p>" for line in said)
+        return markup.together((mesh_map.html(self.sheet), *(markup.paragraph(markup.said(line)) for line in said)))
 
 
 def shown(line: str, space: Mapping[str, Any]) -> ShownArrays:

@@ -19,10 +19,10 @@ from jaxstage_ext.report.text.public_paths import public_text
 from jaxstage_ext.report.view_parts import in_one_line as named_in_one_line
 
 if TYPE_CHECKING:
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.core.options.option_sets import OptionSet
     from jaxstage_ext.core.targets.target import Target
     from jaxstage_ext.core.targets.worker_requests import Limits
-    from jaxstage_ext.inspection import Inspection
     from jaxstage_ext.notebook.lines.versus import Earlier
     from jaxstage_ext.panel.showing.printed import View
     from jaxstage_ext.program.program import Program
@@ -45,7 +45,7 @@ def compile_plan(
     kind: str, options: Namespace, option_sets: tuple[OptionSet, ...] = (), earlier: Earlier | None = None
 ) -> CompilePlan:
     """The targets and limits of a magic's line. Raises UsageError for an invalid target or a missing package."""
-    from jaxstage_ext.core.targets import cross_compile, early_worker
+    from jaxstage_ext.core.targets import cross_compile, prepared
     from jaxstage_ext.core.targets.target import TargetError, parse_all
 
     try:
@@ -62,7 +62,7 @@ def compile_plan(
         reason = "--isolate compiles in another process" if getattr(options, "isolate", False) else "no target is local"
         raise UsageError(f"--run needs an executable in this kernel, but {reason}")
     if stage_list.makes_executable(kind):
-        early_worker.start(targets)
+        prepared.start(targets)
     return CompilePlan(targets, _limits(options), option_sets, earlier)
 
 
@@ -106,7 +106,7 @@ def check_values(calls: Sequence[Call], runner: str = "--run", otherwise: str = 
     """Raise UsageError where an argument is a shape, which `runner` cannot run on; `otherwise` is what to do."""
     import jax
 
-    from jaxstage_ext.core.inputs.valueless import is_valueless
+    from jaxstage_ext.core.inputs.captured import is_valueless
 
     for call in calls:
         if any(is_valueless(leaf) for leaf in jax.tree.leaves((call.args, dict(call.kwargs)))):
@@ -131,7 +131,7 @@ def stage(
     Returns an Inspection of each call, and the exception to raise for the first failure. It
     makes the cell fail with one line, since the panel shows JAX's error.
     """
-    from jaxstage_ext.inspecting import prepare
+    from jaxstage_ext.api.inspect import prepare
 
     wanted = (plan.targets, plan.limits, plan.option_sets, plan.earlier) if plan else ()
     groups = [prepare(call, kind, *wanted) for call in calls]
@@ -233,7 +233,7 @@ def _untold(ip: Any, failed: Inspection, error: BaseException) -> BaseException:
     """Without a panel: what the error means in one line, where that is known, else the error as it is."""
     from jaxstage_ext.program.mistakes import explained_error
 
-    told = explained_error.told(failed.program)
+    told = explained_error.error_explanation(failed.program)
     if not told or failed.error is None:
         return without_our_frames(ip, error)
     first = next(iter(failed.error.message.splitlines()), "")
@@ -244,7 +244,7 @@ def _said(failed: Inspection) -> str:
     """What the panel says of an error: its explanation, else JAX's message without addresses and our frames."""
     from jaxstage_ext.program.mistakes import explained_error
 
-    return explained_error.told(failed.program) or (failed.error.message if failed.error else "")
+    return explained_error.error_explanation(failed.program) or (failed.error.message if failed.error else "")
 
 
 def execute(ip: Any, inspections: Sequence[Inspection]) -> Any:

@@ -57,7 +57,7 @@ def _parsed(line: str) -> _Asked:
     try:
         words = shlex.split(line, posix=os.name != "nt")
     except ValueError:
-        raise UsageError(f"%timeline {line.strip()}: a quotation mark is not closed") from None
+        raise UsageError(f"%timeline {line.strip()}: missing closing quotation mark") from None
     inspection = None
     if "--with" in words:
         at = words.index("--with")
@@ -79,17 +79,17 @@ def _timeline(file: str, space: Mapping[str, Any]) -> ShownTimeline:
     known = _source(file, space)
     if isinstance(known, Timeline):
         return known if isinstance(known, shown_timeline.ShownTimeline) else shown_timeline.recorded(known)
-    from jaxstage_ext import loading
+    from jaxstage_ext.api import load
 
-    how = loading.How((), {})
-    found = _read(file, known, lambda source: loading.opened(source, "", how))
+    how = load.How((), {})
+    found = _read(file, known, lambda source: load.opened(source, "", how))
     if not isinstance(found, shown_timeline.ShownTimeline):
         raise UsageError(f"{file} is not a profile: %inspect {file} opens it")
     return found
 
 
 def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.panel.showing import shown_timeline
     from jaxstage_ext.profiling import opening
     from jaxstage_ext.profiling.timeline import Timeline
@@ -107,7 +107,7 @@ def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
 
 def _source(file: str, space: Mapping[str, Any]) -> Any:
     """The value of a variable of that name, where there is no such file, or its Timeline; else the path."""
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.profiling.timeline import Timeline
 
     value = space.get(file) if file.isidentifier() and not os.path.exists(file) else None

@@ -17,6 +17,7 @@ from typing import Any
 
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Method, Params, Programs
+from jaxstage_ext.report.text.units import plural
 
 GRACE = 0.05
 """Seconds that a request waits for its job: what is already known is answered at once."""
@@ -131,8 +132,8 @@ class Job:
 
     def pending(self, ahead: int) -> Answer:
         """That it is not done, since when it waits, and what it is at, or how many are ahead of it in the queue."""
-        behind = f", {ahead} more before this one" if ahead else ""
-        waiting = f"waits until one of {MOST} running analyses is done{behind}" if self.is_queued else None
+        behind = f"behind {plural(ahead, 'other')} " if ahead else ""
+        waiting = f"queued {behind}(at most {MOST} analyses run at once)" if self.is_queued else None
         return {"pending": {"elapsed": time.monotonic() - self.asked_at, "progress": waiting or self.progress.text}}, []
 
 
@@ -181,7 +182,8 @@ class Slow:
 
     def _begin(self, asked: dict[Key, Job], key: Key, job: Job) -> Job:
         if sum(not other.done.is_set() for other in asked.values()) >= MOST + MOST_QUEUED:
-            raise BadRequest(f"{MOST + MOST_QUEUED} analyses of this call are waited for already", ErrorKind.BUSY)
+            full = f"{MOST + MOST_QUEUED} analyses of this call are already queued; try again later"
+            raise BadRequest(full, ErrorKind.BUSY)
         for forgotten in [done for done, other in asked.items() if other.done.is_set()][:-MOST_KEPT]:
             del asked[forgotten]
         asked.pop(key, None)  # so that it comes last

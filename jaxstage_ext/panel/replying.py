@@ -18,7 +18,7 @@ def replied(request: Any, answer: Callable[[str, Params], Answer]) -> Answer:
         if not isinstance(request, Mapping):
             raise BadRequest("a request must be an object")
         if not is_shallow(request):
-            raise BadRequest("a request must not be nested so deeply")
+            raise BadRequest("the request is nested too deeply")
         result, buffers = answer(request.get("method", ""), request.get("params") or {})
     except BaseException as error:  # whatever it is belongs to the reader, not to the kernel's log
         return refusal(request, error)

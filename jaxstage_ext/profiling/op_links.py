@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.ir import cached_documents
-from jaxstage_ext.ir.hlo import hlo_document, text_rows, whole_module
+from jaxstage_ext.ir.hlo import hlo_document, text_rows
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo.categories import categories
 from jaxstage_ext.ir.hlo.places.cached_places import NO_PLACES, CachedPlaces
 from jaxstage_ext.ir.hlo.places.heaviest_members import heaviest_members
 from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.ir.wire.protowire import Longs
+from jaxstage_ext.profiling import recorded_modules
 from jaxstage_ext.profiling.op_places import ModuleMatch, OpPlaces
 from jaxstage_ext.report.document import INFERRED, Document
 from jaxstage_ext.report.frames import Frames
 from jaxstage_ext.report.numbering import Numbering
-from jaxstage_ext.report.recording import NONE, Index, RecordedModule, Recording
+from jaxstage_ext.report.recording import NONE, Index, Recording
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,11 @@ def places(
     """
     linked = _Linked(recording, FrameTable() if table is None else table)
     numbers = np.unique(recording.ops.module).tolist()
-    modules = {number: module for number in numbers if (module := parsed(recording.modules[number])) is not None}
+    modules = {
+        number: module
+        for number in numbers
+        if (module := recorded_modules.parsed(recording.modules[number])) is not None
+    }
     match, of_shown = ModuleMatch.NOT_SHOWN, NONE
     if shown is not None:
         match, of_shown = _matching(recording, modules, shown.module)
@@ -68,17 +71,6 @@ def places(
     return linked.places(match)
 
 
-def parsed(recorded: RecordedModule) -> hlo.Module | None:
-    """A module that the profile holds; None where it holds none, or one that is damaged."""
-    if recorded.proto is None or not (proto := recorded.proto()):
-        return None
-    key = f"recorded module {hashlib.sha256(proto).hexdigest()}"
-    try:
-        return cached_documents.value(key, lambda: whole_module.read(proto), hlo.size)
-    except (ValueError, IndexError, OverflowError):
-        return None
-
-
 class _Linked:
     """Places that are filled module by module."""
 
@@ -88,6 +80,8 @@ class _Linked:
         self._scopes = Numbering[str]()
         self._columns = np.full((4, len(recording.ops)), NONE, np.int32)
         self._inferred = np.zeros(len(recording.ops), bool)
+        by_order = recording.ops.by_order
+        self._by_order = by_order if len(by_order) else np.zeros(len(recording.ops), bool)
         self._result = np.full(len(recording.ops), NONE, np.int32)
         """The frame of each op's own result."""
 
@@ -140,7 +134,7 @@ class _Linked:
         return OpPlaces(
             row,
             frame,
-            self._inferred,
+            self._inferred | (self._by_order & (frame >= 0)),
             category,
             scope,
             frames,

@@ -28,29 +28,26 @@ class ModuleMatch(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class OpPlaces:
-    """One row for each of `Recording.ops`; NONE, or "", where unknown.
-
-    Attributes:
-      match: whether the recording ran the module whose HLO document is shown, and has rows in it.
-      row: in the HLO document of the program that was inspected; NONE for ops of other modules.
-      frame: index into `frames`; the line that counts is that of `frames.user[frame]`.
-        A fusion has the frame of the instruction inside it that does most of its work, since one time is known for all.
-      inferred: whether the frame was derived because XLA dropped it.
-      fused: whether it fuses instructions of several source lines; empty where that is unknown for all.
-      category: index into `categories`: the opcode, for a fusion with what it fuses: "dot", "loop fusion", "while".
-      scope: index into `scopes`, the name stack: "jit(step)/transpose(jvp(mlp))/dot_general".
-    """
+    """One row for each of `Recording.ops`; NONE, or "", where unknown."""
 
     row: Index
+    """In the HLO document of the program that was inspected; NONE for ops of other modules."""
     frame: Index
+    """Index into `frames`; the line that counts is that of `frames.user[frame]`. A fusion has the frame of the
+    instruction inside it that does most of its work, since one time is known for all."""
     inferred: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    """Whether the frame was derived because XLA dropped it."""
     category: Index
+    """Index into `categories`: the opcode, for a fusion with what it fuses: "dot", "loop fusion", "while"."""
     scope: Index
+    """Index into `scopes`, the name stack: "jit(step)/transpose(jvp(mlp))/dot_general"."""
     frames: Frames
     categories: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     match: ModuleMatch = ModuleMatch.NOT_SHOWN
+    """Whether the recording ran the module whose HLO document is shown, and has rows in it."""
     fused: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(default_factory=lambda: np.zeros(0, bool))
+    """Whether it fuses instructions of several source lines; empty where that is unknown for all."""
 
 
 def without_places(recording: Recording) -> OpPlaces:

@@ -20,7 +20,7 @@ from jaxstage_ext.profiling.unreadable import NotAProfile, TooLarge, UnreadableP
 from jaxstage_ext.profiling.xplane import profiler_folder, xplane
 from jaxstage_ext.profiling.xplane.several_hosts import together
 from jaxstage_ext.report.recording import Recording
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.report.text.units import scaled
 
 Source = str | os.PathLike[str] | bytes
@@ -83,10 +83,10 @@ def open_recording(source: Source, title: str = "") -> Recording:
         return _read(source, title or "the profile")
     path = Path(source).expanduser()
     if not path.is_dir():
-        return _read(contents(path), title or shown(path.name))
+        return _read(contents(path), title or shown_name(path.name))
     files = profiler_folder.newest_run(path)
-    hosts = [(file.host, _read(contents(file.path), title or shown(file.path.name))) for file in files]
-    return together(hosts, title or shown(path.resolve().name))
+    hosts = [(file.host, _read(contents(file.path), title or shown_name(file.path.name))) for file in files]
+    return together(hosts, title or shown_name(path.resolve().name))
 
 
 def contents(path: Path) -> bytes:
@@ -97,8 +97,8 @@ def contents(path: Path) -> bytes:
         most = MOST_BYTES if is_gzip(head) else MOST_UNPACKED
         if size > most:
             raise TooLarge(
-                f"{shown(path.name)} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: profile "
-                "fewer steps"
+                f"{shown_name(path.name)} has {scaled(size, 'B')}; {scaled(most, 'B')} is the most that is read: "
+                "profile fewer steps"
             )
         return head + file.read(max(size - len(head), 0))
 
@@ -108,7 +108,7 @@ def regular_size(path: Path) -> int:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableProfile(
-            f"{shown(path.name)} is not a file but a pipe, a socket or a device; copy it to a file first"
+            f"{shown_name(path.name)} is not a file but a pipe, a socket or a device; copy it to a file first"
         )
     return status.st_size
 

@@ -20,7 +20,6 @@ from jaxstage_ext.profiling.analysis import (
     gaps,
     headline,
     host_tables,
-    range_tables,
     recorded_range,
     steps,
     timeline_comparison,
@@ -165,7 +164,7 @@ class Timeline:
 
     def by_range(self) -> Table:
         """Time by range that a kernel recorded on the device, or that the user named, the most first."""
-        return range_tables.by_range(self.recording)
+        return event_tables.by_range(self.recording)
 
     def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
         """The longest times in which a device has nothing to run, and what the host did then."""
@@ -284,7 +283,7 @@ class Timeline:
     def headline(self) -> Headline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
         if not len(self.work):
-            of_ranges = headline.of_ranges(self.by_range(), range_tables.recorders(self.recording))
+            of_ranges = headline.of_ranges(self.by_range(), event_tables.recorders(self.recording))
             return headline.of_what_is_kept(of_ranges, self.recording.lost)
         top = headline.leading(self.by_line(), self.by_op(), self.by_kernel(), self.unrecorded)
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)

@@ -17,8 +17,9 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.core.stage import stage_list, stages
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.stage.stage_error import explain
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, TRACE, WAITING
+from jaxstage_ext.core.stage.staged import WAITING
 from jaxstage_ext.core.staleness.traced_versions import OldVersion
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target

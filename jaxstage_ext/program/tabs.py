@@ -12,8 +12,8 @@ from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.program.device import cluster
 from jaxstage_ext.program.device import out_of_memory as exhausted
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.collectives import collectives
@@ -95,7 +95,7 @@ def _is_sharded(program: Program) -> bool:
     if (lowered := program.jax_lowered) is not None:
         return program.call.layout is not None or lowered_modules.placed(lowered, program.call.fn).count > 1
     if program.call.given is not None and _is_compiled(program):
-        return cluster.device_count(program) > 1
+        return program_devices.device_count(program) > 1
     return is_refused(program)
 
 

@@ -172,6 +172,9 @@ class Ops:
 
     module: Index
     name: tuple[str, ...]
+    by_order: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    """Which of them the profile does not name: they follow from the order of kernels in a command buffer. Empty for
+    none."""
 
     def __len__(self) -> int:
         return len(self.name)

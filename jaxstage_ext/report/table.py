@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.saved.format_version import TABLE_VERSION
-from jaxstage_ext.report.text import table_html, table_text
+from jaxstage_ext.report.text import table_forms
 from jaxstage_ext.report.text.cell_text import MOST_ROWS as MOST_ROWS
 from jaxstage_ext.report.text.cell_text import cell as cell
-from jaxstage_ext.report.text.cell_text import cell_of as cell_of
 from jaxstage_ext.report.text.cell_text import is_number as is_number
-from jaxstage_ext.report.text.cell_text import one_line
 from jaxstage_ext.report.text.cell_text import plain as plain
 
 Place = tuple[int, str]
@@ -64,6 +63,7 @@ class Table:
 
     Attributes:
       reasons: why a value is unknown.   remarks: what is to be known about a value.   marks: the best and the worst.
+      texts: how a value is written that is not all that is known, such as "at least 1.2 GFLOP".
       notes: what is to be known about the whole.
     """
 
@@ -73,6 +73,7 @@ class Table:
     notes: tuple[str, ...] = ()
     marks: Mapping[Place, CellMark] = field(default_factory=dict)
     remarks: Mapping[Place, str] = field(default_factory=dict)
+    texts: Mapping[Place, str] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self.to_json() == other.to_json()
@@ -96,6 +97,12 @@ class Table:
         for row in range(len(self)):
             yield {name: plain(column.values[row]) for name, column in self.columns.items()}
 
+    def figure(self, place: Place) -> Figure:
+        """The figure of a cell."""
+        row, name = place
+        value = plain(self.columns[name].values[row])
+        return Figure(value, self.reasons.get(place), self.remarks.get(place), self.texts.get(place, ""))
+
     def sorted_by(self, name: str, descending: bool = True) -> Table:
         """The rows in the order of one column, unknown ones last."""
         values = self[name]
@@ -111,8 +118,8 @@ class Table:
         def moved(cells: Mapping[Place, Value]) -> dict[Place, Value]:
             return {(taken[row], name): value for (row, name), value in cells.items() if row in taken}
 
-        marks, remarks = moved(self.marks), moved(self.remarks)
-        return replace(self, columns=columns, reasons=moved(self.reasons), marks=marks, remarks=remarks)
+        cells: dict[str, Any] = {name: moved(getattr(self, name)) for name in ("reasons", "marks", "remarks", "texts")}
+        return replace(self, columns=columns, **cells)
 
     def to_pandas(self, units: bool = True) -> Any:
         """A pandas.DataFrame, with units in the names of columns unless `units` is False.
@@ -142,8 +149,9 @@ class Table:
         }
         if self.marks:
             data["marks"] = [[row, name, mark.value] for (row, name), mark in self.marks.items()]
-        if self.remarks:
-            data["remarks"] = [[row, name, remark] for (row, name), remark in self.remarks.items()]
+        for what in ("remarks", "texts"):
+            if cells := getattr(self, what):
+                data[what] = [[row, name, text] for (row, name), text in cells.items()]
         return json.dumps(data)
 
     @staticmethod
@@ -156,27 +164,26 @@ class Table:
             return Table(
                 data["table"],
                 {name: Column(**column) for name, column in data["columns"].items()},
-                {(int(row), str(name)): str(reason) for row, name, reason in data["reasons"]},
+                _cells(data["reasons"], str),
                 tuple(data["notes"]),
-                {(int(row), str(name)): CellMark(mark) for row, name, mark in data.get("marks", ())},
-                {(int(row), str(name)): str(remark) for row, name, remark in data.get("remarks", ())},
+                _cells(data.get("marks", ()), CellMark),
+                _cells(data.get("remarks", ()), str),
+                _cells(data.get("texts", ()), str),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a table saved by JAXStage: {text[:60]!r}: {error}") from error
 
     def __str__(self) -> str:
-        shown = self.take(range(min(len(self), MOST_ROWS)))
-        texts = {name: [one_line(cell_of(name, v, c.unit)) for v in c.values] for name, c in shown.columns.items()}
-        right = {name for name, c in shown.columns.items() if any(is_number(v) for v in c.values)}
-        lines = table_text.lines(texts, right)
-        if len(self) > len(shown):
-            lines.append(f"and {len(self) - len(shown):,} more rows")
-        return "\n".join([*lines, *self.notes]) or f"no {self.name}"
+        return table_forms.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table_html.html_of([self])
+        return table_forms.html_of([self])
+
+
+def _cells(saved: Iterable[Any], of: Callable[[Any], Any]) -> dict[Place, Any]:
+    return {(int(row), str(name)): of(value) for row, name, value in saved}
 
 
 def _are_whole(values: Sequence[Any]) -> bool:

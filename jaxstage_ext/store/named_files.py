@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,3 +103,13 @@ def _read(name: str, folder: int, most: int) -> bytes | None:
         if not trusted_folder.is_trusted_file(status) or status.st_size > most:
             return None
         return file.read()
+
+
+def cache_folder() -> Path:
+    """Where this user's caches belong: `~/.cache/jaxstage`, under XDG_CACHE_HOME if that is set."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "jaxstage"
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "jaxstage"
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(home) if os.path.isabs(home) else Path.home() / ".cache") / "jaxstage"

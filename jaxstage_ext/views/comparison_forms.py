@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
 
+from jaxstage_ext.report.text import markup, still_table
+from jaxstage_ext.report.text.markup import Html, said
 from jaxstage_ext.report.text.shortened import some
-from jaxstage_ext.views.words import clean, cut, width
+from jaxstage_ext.report.text.still_table import Colour, Face, Head, Span, StillTable
+from jaxstage_ext.report.text.terminal import clean, cut
 
 _MARKS = {"best": "▲", "worst": "▼"}
 _MOST_ROWS, _WIDEST_CELL = 64, 24
-_CELL = "padding:1px 12px 1px 0; text-align:{align}; white-space:nowrap; background:transparent; border:none"
-_COLOURS = {"best": "#2d854b", "worst": "#a36837"}
-_DIM, _BAD = "#71767d", "#cf4545"
+_COLOURS = {"best": Colour.GOOD, "worst": Colour.WARN}
 
 Plain = Mapping[str, Any]
 
@@ -30,49 +30,29 @@ def has_figures(table: Plain) -> bool:
 def text(table: Plain, columns: int = 160) -> str:
     """The table in monospaced columns, as many side by side as fit; the reasons for unknown figures follow below."""
     rows = table["rows"][:_MOST_ROWS]
-    first = ["target", *(clean(row["target"]) for row in rows)]
-    blocks = [
-        first,
-        *([clean(c["title"]), *(_said(row["cells"][c["name"]]) for row in rows)] for c in table["columns"]),
-    ]
-    parts = ["\n".join(_beside(part)) for part in _folded(blocks, columns)]
+    parts = (line for part in _table(table).folded(columns, _WIDEST_CELL) for line in still_table.lines(part))
     notes = [line for note in _notes(table, rows) for line in textwrap.wrap(note, columns, subsequent_indent="  ")]
     return "\n".join([*parts, *notes])
 
 
-def _said(cell: Plain) -> str:
-    mark = _MARKS.get(cell.get("mark", ""), "")
-    return clean(f"{mark} {cell['text']}" if mark else cell["text"])
+def _table(table: Plain) -> StillTable:
+    heads = (Head("target"), *(Head(clean(c["title"]), True, c["hint"]) for c in table["columns"]))
+    rows = (
+        (_target(row), *(_figure(row["cells"][column["name"]]) for column in table["columns"]))
+        for row in table["rows"][:_MOST_ROWS]
+    )
+    return StillTable(heads, tuple(rows))
 
 
-def _folded(blocks: Sequence[list[str]], columns: int) -> Iterator[list[list[str]]]:
-    """The columns in parts that are no wider; each begins with the target."""
-    first, part = blocks[0], [blocks[0]]
-    for block in blocks[1:]:
-        if len(part) > 1 and _total([*part, block]) > columns:
-            yield part
-            part = [first]
-        part.append(block)
-    yield part
+def _target(row: Plain) -> Span:
+    return Span(clean(row["target"]), Colour.BAD if row["error"] else "", Face.STRONG, hint=row["error"] or "")
 
 
-def _total(part: Sequence[list[str]]) -> int:
-    return sum(_width(block) + 2 for block in part) - 2
-
-
-def _width(block: Sequence[str]) -> int:
-    return min(max(map(width, block)), _WIDEST_CELL)
-
-
-def _beside(part: Sequence[list[str]]) -> Iterator[str]:
-    sizes = [_width(block) for block in part]
-    for cells in zip(*part, strict=True):
-        shown = [cut(cell, size) for cell, size in zip(cells, sizes, strict=True)]
-        padded = [
-            text + " " * (size - width(text)) if i == 0 else " " * (size - width(text)) + text
-            for i, (text, size) in enumerate(zip(shown, sizes, strict=True))
-        ]
-        yield "  ".join(padded).rstrip()
+def _figure(cell: Plain) -> Span:
+    mark = cell.get("mark", "")
+    colour = _COLOURS.get(mark) or (Colour.DIM if cell.get("reason") else Colour.BAD if cell["text"] == "no" else "")
+    text = clean(f"{_MARKS[mark]} {cell['text']}" if mark in _MARKS else cell["text"])
+    return Span(cut(text, 40), colour, hint=cell.get("reason") or cell.get("note") or "")
 
 
 def _notes(table: Plain, rows: Sequence[Plain]) -> Iterator[str]:
@@ -95,33 +75,8 @@ def _notes(table: Plain, rows: Sequence[Plain]) -> Iterator[str]:
         yield f"unknown: {named} ({reason})"
 
 
-def html(table: Plain) -> str:
+def html(table: Plain) -> Html:
     """One HTML table without script, style sheet or class."""
-    rows = table["rows"][:_MOST_ROWS]
-    head = _th("target", "", "left") + "".join(_th(c["title"], c["hint"], "right") for c in table["columns"])
-    body = "".join(f"<tr>{_row(row, table['columns'])}</tr>" for row in rows)
-    notes = "".join(f"<br>{escape(cut(note, 400))}" for note in _notes(table, rows))
-    return (
-        f'<div style="overflow-x:auto"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        f'<p style="margin:0 0 8px 0; color:{_DIM}">{notes.removeprefix("<br>")}</p>'
-    )
-
-
-def _th(title: str, hint: str, align: str) -> str:
-    return f'<th style="{_CELL.format(align=align)}" title="{escape(clean(hint))}">{escape(clean(title))}</th>'
-
-
-def _row(row: Plain, columns: Sequence[Plain]) -> str:
-    error = f' title="{escape(clean(row["error"]))}"' if row["error"] else ""
-    colour = f"; color:{_BAD}" if row["error"] else ""
-    name = f'<td style="{_CELL.format(align="left")}{colour}"{error}><b>{escape(clean(row["target"]))}</b></td>'
-    return name + "".join(_td(row["cells"][column["name"]]) for column in columns)
-
-
-def _td(cell: Plain) -> str:
-    mark = cell.get("mark", "")
-    colour = _COLOURS.get(mark) or (_DIM if cell.get("reason") else _BAD if cell["text"] == "no" else "")
-    style = _CELL.format(align="right") + (f"; color:{colour}" if colour else "")
-    remark = cell.get("reason") or cell.get("note") or ""
-    title = f' title="{escape(clean(remark))}"' if remark else ""
-    return f'<td style="{style}"{title}>{escape(cut(_said(cell), 40))}</td>'
+    notes = _notes(table, table["rows"][:_MOST_ROWS])
+    below = markup.paragraph(*(said(note, Colour.DIM, most=400) for note in notes))
+    return markup.together((markup.table(_table(table)), below))

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from jaxstage_ext.report.table import Table, cell, is_number, plain
 from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.still_table import Head, StillTable
+from jaxstage_ext.report.text.terminal import clean, cut, cut_start
 from jaxstage_ext.report.text.units import plural, scaled
 from jaxstage_ext.report.view_parts import Parts, Value
-from jaxstage_ext.views.words import clean, cut, cut_start
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
@@ -29,23 +30,6 @@ _PATHS = ("value", "argument", "buffer")
 """The columns that name leaves of pytrees, which their ends tell apart."""
 _BAR = ("bytes read", "bytes written")
 """The columns whose sum a row's bar draws."""
-
-
-@dataclass(frozen=True)
-class ShownRows:
-    """The first rows of a table: titles, rows of texts, which columns are figures, each row's share of the whole.
-
-    `more` is how many rows are not shown; there are no shares where the rows do not make up a whole. `is_open`: whether
-    a page shows it at once.
-    """
-
-    title: str
-    titles: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    figures: tuple[bool, ...]
-    shares: tuple[float, ...]
-    more: int
-    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,9 +53,9 @@ def answers(program: Program) -> list[tuple[str, str]]:
     return [(asked, public_folders(text)) for asked, text in found]
 
 
-def tables(program: Program) -> list[ShownRows]:
+def tables(program: Program) -> list[StillTable]:
     """The first rows of each table that is known."""
-    none: list[ShownRows] = []
+    none: list[StillTable] = []
     return _or(none, lambda: [_shown(still, table) for still, table in _tabs().still_tables_of(program)])
 
 
@@ -109,22 +93,19 @@ def _or(otherwise: Value, compute: Callable[[], Value]) -> Value:
     return Parts().get("What was computed", compute, otherwise)
 
 
-def _shown(still: TabTable, table: Table) -> ShownRows:
+def _shown(still: TabTable, table: Table) -> StillTable:
     names = tuple(name for name in still.columns if name in table.columns)
     if "cause" in table.columns and not any(row["cause"] for row in table.rows()):
         names = tuple(name for name in names if name != "line")  # that of the metadata, which may cause nothing
     return _first_rows(still, table, names)
 
 
-def _first_rows(still: TabTable, table: Table, names: tuple[str, ...]) -> ShownRows:
-    shown = table.take(range(min(len(table), MOST_ROWS)))
-    rows = [*shown.rows()]
+def _first_rows(still: TabTable, table: Table, names: tuple[str, ...]) -> StillTable:
+    rows = [*table.take(range(min(len(table), MOST_ROWS))).rows()]
     texts = tuple(tuple(_text(table, name, row[name]) for name in names) for row in rows)
-    figures = tuple(all(is_number(plain(row[name])) for row in rows) for name in names)
-    titles = tuple(_TITLES.get(name, name) for name in names)
-    return ShownRows(
-        still.title, titles, texts, figures, _shares(table, len(rows)), len(table) - len(rows), still.is_open
-    )
+    heads = tuple(Head(_TITLES.get(name, name), all(is_number(plain(row[name])) for row in rows)) for name in names)
+    return StillTable(heads, texts, still.title, len(table) - len(rows), shares=_shares(table, len(rows)),
+                      is_open=still.is_open, is_code=True)  # fmt: skip
 
 
 def _text(table: Table, name: str, value: object) -> str:

@@ -16,7 +16,7 @@ from jaxstage_ext.report.document import LEFT_OUT, OP, Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.frames import Frames, SourceSpan
 from jaxstage_ext.report.line_table import Rows, rows_of
-from jaxstage_ext.views.words import clean
+from jaxstage_ext.report.text.terminal import clean
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program

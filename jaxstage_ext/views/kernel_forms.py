@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jaxstage_ext.report.text.markup import Html
+
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
 
@@ -13,7 +15,7 @@ class StillForms(NamedTuple):
     """How a view of the kernel is written as text of so many columns, and as HTML that runs no code."""
 
     text: Callable[[Any, int], str]
-    html: Callable[[Any], str]
+    html: Callable[[Any], Html]
 
 
 def _compiles_text(program: Any, columns: int) -> str:
@@ -22,7 +24,7 @@ def _compiles_text(program: Any, columns: int) -> str:
     return compile_forms.text(program.history, columns, program.title, program.notes)
 
 
-def _compiles_html(program: Any) -> str:
+def _compiles_html(program: Any) -> Html:
     from jaxstage_ext.views.compiled import compile_forms  # it imports JAX
 
     return compile_forms.html(program.history, program.title, program.notes)
@@ -34,7 +36,7 @@ def _cache_text(program: Any, columns: int) -> str:
     return compile_cache_forms.text(program.report, columns)
 
 
-def _cache_html(program: Any) -> str:
+def _cache_html(program: Any) -> Html:
     from jaxstage_ext.views.compiled import compile_cache_forms  # it imports JAX
 
     return compile_cache_forms.html(program.report)

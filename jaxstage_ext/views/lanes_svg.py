@@ -9,9 +9,9 @@ import numpy as np
 
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import SECOND, EventKind
+from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.views.lane_strips import COLOURS, LEVELS, LaneStrip, Window, lane_strips, whole
-from jaxstage_ext.views.words import clean, cut
 
 WIDTH, LABELS, ROW, TOP = 1200, 220, 22, 28
 MOST_BOXES, LEAST_BOX, LETTER = 2000, 3.0, 6.2

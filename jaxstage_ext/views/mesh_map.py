@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
+from dataclasses import replace
 from typing import Any
 
+from jaxstage_ext.report.text import markup, still_table
+from jaxstage_ext.report.text.markup import Html, said
+from jaxstage_ext.report.text.still_table import Cell, Face, Span, StillTable
+from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import share as percent
-from jaxstage_ext.views.words import clean, cut, width
 
 Plain = Mapping[str, Any]
 
 _COLOURS = ("#3075d0", "#aa641f", "#2d854b", "#875fd1", "#c14c7a", "#23818b", "#8e7225", "#71767d")
 """Of neighbouring parts; a part's colour comes again after eight."""
 _WIDEST, _MOST_TITLE = 40, 300
-_CELL = "padding:1px 10px 1px 6px; text-align:left; white-space:nowrap; background:transparent; border:none"
 
 
 def text(sheet: Plain) -> list[str]:
     """The title, the columns' numbers, then a line for each row of devices: `3 [6:7] 50 % filled`."""
-    table = [_head(sheet), *([str(row), *map(_said, cells)] for row, cells in enumerate(sheet["cells"]))]
-    table = table if sheet["rows"] else [[*cells[1:]] for cells in table]
-    wide = [max(width(cell) for cell in column) for column in zip(*table, strict=True)]
-    lines = ["  ".join(f"{cell}{' ' * (w - width(cell))}" for cell, w in zip(row, wide, strict=True)) for row in table]
-    return [_title(sheet), *(line.rstrip() for line in lines), *_rest(sheet)]
+    table = _table(sheet)
+    shown = table if sheet["rows"] else replace(table, rows=tuple(row[1:] for row in table.rows))
+    return [_title(sheet), *still_table.lines(shown), *_rest(sheet)]
 
 
-def html(sheet: Plain) -> str:
+def html(sheet: Plain) -> Html:
     """The same as a table; devices of one colour hold the same."""
-    head = "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in _head(sheet))
-    body = "".join(
-        f'<tr><td style="{_CELL}">{row if sheet["rows"] else ""}</td>{"".join(map(_drawn, cells))}</tr>'
-        for row, cells in enumerate(sheet["cells"])
-    )
-    rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(sheet))
-    table = f'<div style="overflow-x:auto"><table><tr>{head}</tr>{body}</table></div>'
-    return f'<p style="margin:4px 0 0 0"><code>{escape(_title(sheet))}</code></p>{table}{rest}'
+    title = markup.paragraph(said(_title(sheet), face=Face.CODE))
+    return markup.together((title, markup.table(_table(sheet)), *(markup.paragraph(said(it)) for it in _rest(sheet))))
+
+
+def _table(sheet: Plain) -> StillTable:
+    rows: list[tuple[Cell, ...]] = [tuple(_head(sheet))]
+    rows += [(str(row) if sheet["rows"] else "", *map(_drawn, cells)) for row, cells in enumerate(sheet["cells"])]
+    return StillTable((), tuple(rows))
 
 
 def _title(sheet: Plain) -> str:
@@ -58,6 +58,5 @@ def _said(cell: Plain) -> str:
     return cut(clean(f"device {cell['device']}{process}: {cell['slice']}{filled}"), _WIDEST)
 
 
-def _drawn(cell: Plain) -> str:
-    colour = _COLOURS[int(cell["part"]) % len(_COLOURS)]
-    return f'<td style="{_CELL}; border-left:6px solid {colour}">{escape(_said(cell))}</td>'
+def _drawn(cell: Plain) -> Span:
+    return Span(_said(cell), edge=_COLOURS[int(cell["part"]) % len(_COLOURS)])

@@ -1,15 +1,9 @@
-"""The panel as HTML that runs no code: what a saved notebook holds.
-
-No script, no style sheet, no class: whatever strips styles (GitHub) leaves a
-readable text, and a sanitiser leaves it as it is. Colours stand out against
-white and against black, since the page's theme is not known.
-"""
+"""The panel as HTML that runs no code: what a saved notebook holds."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pygments import lex
@@ -19,6 +13,10 @@ from jaxstage_ext.ir.lexers import LEXERS
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.saved import saved_source
+from jaxstage_ext.report.text import markup
+from jaxstage_ext.report.text.markup import Html, said
+from jaxstage_ext.report.text.still_table import Cell, Colour, Face, Span, StillTable
+from jaxstage_ext.report.text.terminal import clean, cut, width
 from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import (
@@ -32,7 +30,6 @@ from jaxstage_ext.views import (
 )
 from jaxstage_ext.views.computed_html import fitting_html
 from jaxstage_ext.views.summaries import summarised_once, summary_of
-from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.head.summary_form import StageSummary, Summary
@@ -47,180 +44,152 @@ _SIZES = ((60, 40), (40, 24), (24, 10), (10, 4), (4, 0), (0, 0))
 _COLOURS = {
     Name.Function: "#3878ba",
     Keyword: "#875fd1",
-    Keyword.Type: "#2d854b",
-    String: "#a36837",
-    Comment: "#71767d",
+    Keyword.Type: Colour.GOOD,
+    String: Colour.WARN,
+    Comment: Colour.DIM,
 }
-_DIM = "#71767d"
-_BAD = "#cf4545"
-_BOX = "margin:0 0 12px 0; padding:6px 10px; border:1px solid #71767d; border-radius:4px; overflow-wrap:anywhere"
-_PRE = "margin:4px 0; padding:0; white-space:pre; overflow-x:auto; line-height:1.4; background:transparent"
-_CODE = "padding:0;background:transparent"
-_WRAPPED = _PRE.replace("white-space:pre;", "white-space:pre-wrap; word-break:normal; overflow-wrap:anywhere;")
-_CELL = "padding:0 16px 0 0;text-align:left;white-space:pre;background:transparent;border:none"
 
 
 @summarised_once()
-def panel_html(programs: Sequence[Program], source: bool | None = None) -> str:
+def panel_html(programs: Sequence[Program], source: bool | None = None) -> Html:
     """All calls as one HTML fragment, under 100 kB whatever they hold; with or without source, None for the default."""
     shown = programs[:_MOST_CALLS]
     more = [cut(clean(summary_of(i)["signature"]), 80) for i in programs[_MOST_CALLS:]]
-    rest = ""
-    if more:
-        named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
-        rest = f"<p>and {plural(len(more), 'more call')}: {escape(named)}</p>"
-    tables = [_table(program) + timeline_forms.html(program, LARGEST // 2 // len(shown), source) for program in shown]
-    room = (LARGEST - len((rest + "".join(tables)).encode("utf-8", "replace"))) // max(len(shown), 1)
-    return "".join(table + _fitting(program, room, source) for table, program in zip(tables, shown, strict=True)) + rest
+    named = ", ".join(more[:20]) + (", …" if len(more) > 20 else "")
+    rest = markup.paragraph(said(f"and {plural(len(more), 'more call')}: {named}")) if more else markup.NOTHING
+    tables = [
+        markup.together((_table(program), timeline_forms.html(program, LARGEST // 2 // len(shown), source)))
+        for program in shown
+    ]
+    room = (LARGEST - sum(map(markup.size, (rest, *tables)))) // max(len(shown), 1)
+    boxes = (_fitting(program, room, source) for program in shown)
+    return markup.together([*(part for pair in zip(tables, boxes, strict=True) for part in pair), rest])
 
 
-def _table(program: Program) -> str:
+def _table(program: Program) -> Html:
     """Where a call has several targets, they stand side by side above the first."""
     compare = summary_of(program).get("compare")
-    made = (
-        comparison_forms.html(compare)
-        if compare and "rows" in compare and comparison_forms.has_figures(compare)
-        else ""
-    )
-    return made if len(made.encode("utf-8", "replace")) <= LARGEST // 3 else ""
+    has_figures = compare and "rows" in compare and comparison_forms.has_figures(compare)
+    made = comparison_forms.html(compare) if compare and has_figures else markup.NOTHING
+    return made if markup.size(made) <= LARGEST // 3 else markup.NOTHING
 
 
-def _fitting(program: Program, room: int, source: bool | None) -> str:
+def _fitting(program: Program, room: int, source: bool | None) -> Html:
     if (forms := kernel_forms.forms_of(program)) is not None:
         return forms.html(program)
-    summary, html = summary_of(program), ""
+    summary, html = summary_of(program), markup.NOTHING
     made: excerpt.MadeByLine = Parts().get("What lines became", lambda: excerpt.made_by_line(program), {})
     documents = saved_source.kept(program.readable, source)
     computed = fitting_html(program, room // 2)
     for source_lines, ir_lines in _SIZES:
-        body = _body(program, documents, made, source_lines, ir_lines)
-        html = f'<div style="{_BOX}">{_head(summary)}{computed}{body}</div>'
-        if len(html.encode("utf-8", "replace")) <= room:
+        html = markup.box(_head(summary), computed, _body(program, documents, made, source_lines, ir_lines))
+        if markup.size(html) <= room:
             break
     return html
 
 
-def _head(summary: Summary) -> str:
-    parts = [
-        f'<b><code style="{_CODE}">{_text(summary["signature"], 1200)}</code></b> {_dim(summary["target"])}',
-        " ▸ ".join(_stage(s) for s in summary["stages"]),
+def _head(summary: Summary) -> Html:
+    head = (
+        markup.together((_call(summary["signature"]), markup.dim(summary["target"])), " "),
+        markup.together(map(_stage, summary["stages"]), " ▸ "),
         _options(words.options(summary)),
-        " ▸ ".join(escape(c) for c in words.counts(summary)),
-        " · ".join(_text(words.fact(f), 300) for f in summary["facts"]),
-        escape(words.linked(summary)),
-        *(_text(note, 500) for note in summary["notes"][:10]),
-    ]
-    return f'<p style="margin:0">{"<br>".join(part for part in parts if part)}</p>{_error(summary)}'
+        said(" ▸ ".join(words.counts(summary))),
+        markup.together((said(words.fact(fact), most=300) for fact in summary["facts"]), " · "),
+        said(words.linked(summary)),
+        *(said(note, most=500) for note in summary["notes"][:10]),
+    )
+    return markup.together((markup.paragraph(*head), *_error(summary)))
 
 
-def _text(text: str, most: int) -> str:
-    return escape(cut(clean(text), most))
+def _call(signature: str) -> Html:
+    return markup.strong(said(signature, face=Face.CODE, most=1200))
 
 
-def _dim(text: str) -> str:
-    return f'<span style="color:{_DIM}">{_text(text, 200)}</span>'
+def _stage(stage: StageSummary) -> Html:
+    is_bad = stage["state"] in ("failed", "interrupted")
+    return said(words.stage(stage), Colour.BAD if is_bad else "", Face.STRONG if is_bad else Face.TEXT, 300)
 
 
-def _stage(stage: StageSummary) -> str:
-    text = _text(words.stage(stage), 300)
-    return f'<b style="color:{_BAD}">{text}</b>' if stage["state"] in ("failed", "interrupted") else text
+def _options(options: Sequence[str]) -> Html:
+    texts = [said(option, face=Face.CODE, most=120) for option in options[:20]]
+    more = [said("…")] if len(options) > len(texts) else []
+    return markup.together((said("options"), markup.together([*texts, *more], " · ")), " ") if texts else markup.NOTHING
 
 
-def _options(options: Sequence[str]) -> str:
-    texts = [f'<code style="{_CODE}">{_text(option, 120)}</code>' for option in options[:20]]
-    return f"options {' · '.join(texts)}{' · …' if len(options) > 20 else ''}" if texts else ""
-
-
-def _error(summary: Summary) -> str:
+def _error(summary: Summary) -> Iterator[Html]:
     headline, message = words.error(summary)
-    if not headline:
-        return ""
-    shown = [_text(line, 300) for line in message[:20]] + (["…"] if len(message) > 20 else [])
-    body = f'<pre style="{_WRAPPED}">{chr(10).join(shown)}</pre>' if shown else ""
-    body += "".join(map(mesh_map.html, summary.get("meshes", [])))
-    return f'<p style="margin:4px 0 0 0"><b style="color:{_BAD}">✗ {_text(headline, 300)}</b></p>{body}'
+    if headline:
+        yield markup.paragraph(said(f"✗ {headline}", Colour.BAD, Face.STRONG, 300))
+        if message:
+            more = ["…"] if len(message) > 20 else []
+            yield markup.block((said(line, most=300) for line in [*message[:20], *more]), wraps=True)
+        yield from map(mesh_map.html, summary.get("meshes", []))
 
 
 def _body(
     program: Program, documents: Mapping[str, Document], made: excerpt.MadeByLine, source_lines: int, ir_lines: int
-) -> str:
+) -> Html:
     titles, parts = {document["kind"]: document["title"] for document in summary_of(program)["documents"]}, Parts()
-    html, authors = "", computed_facts.authors_arguments(program)
+    html, authors = list[Html](), computed_facts.authors_arguments(program)
     for kind, doc in documents.items():
         if kind == "python" and source_lines and doc.text:
-            html += parts.get("The source", functools.partial(_source, program, doc, made, source_lines), "")
+            made_of = functools.partial(_source, program, doc, made, source_lines)
+            html.append(parts.get("The source", made_of, markup.NOTHING))
         elif kind != "python":
             rows = computed_facts.heaviest_rows(program, ir_lines) if kind == "hlo" and len(doc) > ir_lines else []
-            html += parts.get(
-                titles[kind], functools.partial(_document, doc, titles[kind], ir_lines, rows, authors), ""
-            )
-    return html + "".join(f"<p>{_text(failure, 500)}</p>" for failure in parts.failures)
+            made_of = functools.partial(_document, doc, titles[kind], ir_lines, rows, authors)
+            html.append(parts.get(titles[kind], made_of, markup.NOTHING))
+    return markup.together([*html, *(markup.paragraph(said(failure, most=500)) for failure in parts.failures)])
 
 
-def _source(program: Program, doc: Document, made: excerpt.MadeByLine, most: int) -> str:
-    rows = "".join(map(_source_row, excerpt.source(program, doc, most, made)))
-    table = f'<div style="overflow-x:auto"><table>{rows}</table></div>'
-    return _details("source, and what each line became", table, True)
+def _source(program: Program, doc: Document, made: excerpt.MadeByLine, most: int) -> Html:
+    rows = tuple(map(_source_row, excerpt.source(program, doc, most, made)))
+    return markup.titled(StillTable((), rows, "source, and what each line became", is_open=True))
 
 
-def _document(doc: Document, name: str, most: int, rows: Sequence[int], authors: Mapping[str, str]) -> str:
+def _document(doc: Document, name: str, most: int, rows: Sequence[int], authors: Mapping[str, str]) -> Html:
     chosen = f"; the {len(rows)} that move the most bytes" if rows else ""
     title = f"{name}, {plural(len(doc), 'line')}{chosen}"
     lines = excerpt.chosen(doc, rows) if rows else excerpt.ir(doc, most) if most else []
     if not lines:
-        return f"<p>{title}</p>"
-    named = "".join(f"<br>{_dim(argument)}" for argument in excerpt.arguments(doc, lines, authors)).removeprefix("<br>")
-    return _details(title, _ir(doc.kind, lines) + (f'<code style="{_CODE}">{named}</code>' if named else ""), False)
+        return markup.paragraph(said(title))
+    named = markup.lines(map(markup.dim, excerpt.arguments(doc, lines, authors)))
+    return markup.details(title, markup.together((_ir(doc.kind, lines), named)))
 
 
-def _details(title: str, body: str, is_open: bool) -> str:
-    return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{body}</details>"
-
-
-def _source_row(line: excerpt.ExcerptLine) -> str:
+def _source_row(line: excerpt.ExcerptLine) -> tuple[Cell, ...]:
     if line.skipped:
-        return _cells("…", _dim(plural(line.skipped, "more line")), "")
+        return "…", Span(plural(line.skipped, "more line"), Colour.DIM), ""
     if not line.number:
-        return _cells("", _dim(line.text), "")
+        return "", Span(line.text, Colour.DIM), ""
     number = f"✗ {line.number}" if line.failed else str(line.number)
-    text = cut(line.text, 100)
-    code = text.lstrip(" ")
-    indent = "&nbsp;" * (len(text) - len(code))
-    colour = f";color:{_BAD}" if line.failed else ""
-    return _cells(
-        number, f'<code style="{_CODE}{colour}">{indent}{escape(code)}</code>', escape(words.became(line.made or {}))
-    )
+    code = Span(cut(line.text, 100), Colour.BAD if line.failed else "", Face.CODE)
+    return number, code, words.became(line.made or {})
 
 
-def _cells(number: str, code: str, made: str) -> str:
-    shown = (number, code, made) if made else (number, code)
-    cells = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in shown)
-    return f"<tr>{cells}</tr>"
-
-
-def _ir(kind: str, lines: Sequence[excerpt.ExcerptLine]) -> str:
-    gutter = max((words.width(line.label) for line in lines), default=0)
+def _ir(kind: str, lines: Sequence[excerpt.ExcerptLine]) -> Html:
+    gutter = max((width(line.label) for line in lines), default=0)
     digits = max(len(str(line.number)) for line in lines)
     out = []
     for line in lines:
         if line.skipped:
-            out.append(_dim(f"{'…':>{digits}} {plural(line.skipped, 'more line')}"))
+            out.append(markup.dim(f"{'…':>{digits}} {plural(line.skipped, 'more line')}"))
         else:
-            label = line.label + " " * (gutter - words.width(line.label))
-            out.append(f"{_dim(f'{line.number:>{digits}} {label}')} {_coloured(kind, cut(line.text, 200))}")
-    return f'<pre style="{_PRE}">{chr(10).join(out)}</pre>'
+            label = line.label + " " * (gutter - width(line.label))
+            place = markup.dim(f"{line.number:>{digits}} {label}")
+            out.append(markup.together((place, _coloured(kind, cut(line.text, 200))), " "))
+    return markup.block(out)
 
 
-def _coloured(kind: str, text: str) -> str:
+def _coloured(kind: str, text: str) -> Html:
     name = KINDS[kind].lexer if kind in KINDS else ""
     if name not in LEXERS:
-        return escape(text)
+        return said(text)
     lexer = LEXERS[name](stripnl=False, ensurenl=False)
-    return "".join(_span(token, value) for token, value in lex(text, lexer))
+    return markup.together(said(value, _colour(token)) for token, value in lex(text, lexer))
 
 
-def _span(token: Any, value: str) -> str:
+def _colour(token: Any) -> str:
     while token not in _COLOURS and token.parent is not None:
         token = token.parent
-    colour = _COLOURS.get(token)
-    return f'<span style="color:{colour}">{escape(value)}</span>' if colour else escape(value)
+    return _COLOURS.get(token, "")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.report.saved import saved_source
+from jaxstage_ext.report.text import still_table
+from jaxstage_ext.report.text.terminal import clean, cut, width
 from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import (
@@ -20,7 +22,6 @@ from jaxstage_ext.views import (
     words,
 )
 from jaxstage_ext.views.summaries import summarised_once, summary_of
-from jaxstage_ext.views.words import clean, cut, width
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.head.summary_form import Summary
@@ -128,7 +129,7 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         said = [cut(f"{asked} {clean(text)}", _PARAGRAPH) for asked, text in answered]
         yield "answers", [line for text in said for line in textwrap.wrap(text, inner, subsequent_indent="  ")]
     for table in computed_facts.tables(program):
-        yield table.title, _aligned(table)
+        yield table.title, still_table.lines(table.first(_TABLE_ROWS))
     if ran := timeline_forms.text(program, inner, source):
         yield "timeline", ran
     for sheet in summary.get("meshes", []):
@@ -142,19 +143,6 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         if kind != "python":
             lines = _or_why(titles[kind], functools.partial(_excerpt_lines, program, doc, inner))
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
-
-
-def _aligned(shown: computed_facts.ShownRows) -> list[str]:
-    """The titles and the first rows, figures to the right."""
-    rows = (shown.titles, *shown.rows[:_TABLE_ROWS])
-    sizes = [max(width(row[at]) for row in rows) for at in range(len(shown.titles))]
-    lines = []
-    for row in rows:
-        room = [" " * (size - width(text)) for text, size in zip(row, sizes, strict=True)]
-        pairs = zip(row, room, shown.figures, strict=True)
-        lines.append("  ".join(blank + text if figure else text + blank for text, blank, figure in pairs).rstrip())
-    more = shown.more + len(shown.rows) - len(rows) + 1
-    return lines + ([f"and {plural(more, 'more row')}"] if more else [])
 
 
 def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:

@@ -35,19 +35,16 @@ _LOGS = re.compile(r"TF_CPP_.*|TPU_(?:LOG_DIR|MAX_LOG_SIZE_MB|VMODULE|VLOG_LEVEL
 
 @dataclass(frozen=True)
 class CompileEnvironment:
-    """The environment of a compile. Equal ones, and equal programs, options and targets, make equal executables.
-
-    Attributes:
-      variables: those that XLA, its plugins and their tools read; paths in options are absolute.
-      processors: how many the process may use, among which XLA divides the loops of CPU programs.
-      compiler: what identifies the compiler's files.
-      files: the files that options name, each with what identifies its contents.
-    """
+    """The environment of a compile. Equal ones, and equal programs, options and targets, make equal executables."""
 
     variables: tuple[tuple[str, str], ...]
+    """Those that XLA, its plugins and their tools read; paths in options are absolute."""
     processors: int
+    """How many the process may use, among which XLA divides the loops of CPU programs."""
     compiler: tuple[str, ...] = ()
+    """What identifies the compiler's files."""
     files: tuple[tuple[str, str], ...] = ()
+    """The files that options name, each with what identifies its contents."""
 
     @property
     def parts(self) -> tuple[str, ...]:

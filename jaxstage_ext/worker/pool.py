@@ -117,7 +117,7 @@ def _ask(
             finally:
                 if slot.worker is not None and not slot.worker.usable:
                     slot.close()
-    raise WorkerDied(f"the {platform} compile worker left before it could be asked", "exit")
+    raise WorkerDied(f"the {platform} compile worker exited before the request reached it", "exit")
 
 
 def has_worker(platform: str) -> bool:

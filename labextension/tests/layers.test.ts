@@ -32,3 +32,27 @@ it("a tab imports no other tab", () => {
 it("no file has 400 lines", () => {
   expect(files.filter((file) => readFileSync(SRC + file, "utf8").split("\n").length > 400)).toEqual([]);
 });
+
+const named = (path: string) => ["", ".ts", ".tsx"].map((end) => path + end).find((file) => files.includes(file));
+
+it("files import each other in no circle", () => {
+  const targets = new Map(files.map((file) => [file, imports.flatMap(([from, to]) => (from === file ? (named(to) ?? []) : []))]));
+  const done = new Set<string>();
+  const circleFrom = (file: string, path: string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const to of targets.get(file) ?? []) {
+      const found = circleFrom(to, [...path, file]);
+      if (found.length) return found;
+    }
+    done.add(file);
+    return [];
+  };
+  expect([...targets.values()].flat().length).toBeGreaterThan(300);
+  for (const file of files) expect(circleFrom(file, [])).toEqual([]);
+});
+
+it("no view takes the whole session: parts/hooks gives each what it needs", () => {
+  const views = imports.filter(([from]) => ["parts", "tabs", "shell"].includes(room(from)) && from !== "parts/hooks.ts");
+  expect(views.filter(([, to]) => to === "model/session")).toEqual([]);
+});

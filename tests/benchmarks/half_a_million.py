@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.program.kinds.saved import SavedProgram
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames, SourceFile

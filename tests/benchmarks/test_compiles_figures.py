@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from jaxstage_ext.api.compiles import CompileHistory
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.records.compile_log import LOG, MOST_RECORDS, CompileLog
 from jaxstage_ext.compilation.records.named_globals import named_globals
 from jaxstage_ext.compilation.records.stale_names import stale_names
-from jaxstage_ext.compile_history import CompileHistory
 from jaxstage_ext.notebook.compiles_request import newest_cell
 from jaxstage_ext.panel.showing.shown_history import shown_history
 from jaxstage_ext.views.compiled import compile_forms

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxstage_ext.xla_dump import XlaDump
+from jaxstage_ext.api.xla_dump import XlaDump
 from tests.benchmarks.table import row, seconds
 
 pytestmark = pytest.mark.benchmark

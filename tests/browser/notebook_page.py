@@ -107,7 +107,7 @@ SETTLE = """async (root, [busy, patience]) => {
         if (performance.now() > until) throw new Error(`still busy: ${root.querySelector(busy)?.outerHTML}`);
     }
 }"""
-BUSY = ".jxs-waiting, [aria-busy='true'], [data-ready='false'], .jxs-dim[role='status']:has(button)"
+BUSY = ".jxs-waiting, [aria-busy='true'], [data-ready='false']"
 
 
 def settle(panel: Locator, patience: int = PATIENCE) -> None:

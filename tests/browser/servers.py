@@ -27,10 +27,13 @@ SECONDS = 120
 MOTHER, CHILD = (Path(__file__).with_name(f"kernel_{name}.py") for name in ("mother", "child"))
 FRESH = "fresh"
 """The kernel that begins as a user's does, with all its imports."""
-NO_NEWS = {
+SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+    # after the usual second JupyterLab completes from the words of the cell instead of asking the kernel on
+    "@jupyterlab/completer-extension:manager": {"providerTimeout": 60_000},
 }
+"""Of a server whose pages ask nobody outside, save nothing by themselves and wait for a busy kernel."""
 HOSTS = {
     "lab": ("jupyterlab", "LabApp"),
     "notebook": ("notebook", "JupyterNotebookApp"),
@@ -90,7 +93,7 @@ def own_settings(home: Path, extension: bool, mother: Path | None) -> dict[str, 
     """Environment under which Jupyter and IPython read and write below `home` alone, with or without our extension."""
     labconfig = home / "config" / "labconfig"
     labconfig.mkdir(parents=True)
-    (labconfig / "default_setting_overrides.json").write_text(json.dumps(NO_NEWS))
+    (labconfig / "default_setting_overrides.json").write_text(json.dumps(SETTINGS))
     (labconfig / "page_config.json").write_text(json.dumps({"disabledExtensions": {"jaxstage": not extension}}))
     (parts := home / "config" / "jupyter_server_config.d").mkdir()
     (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}}))

@@ -25,7 +25,9 @@ SETUP = "%load_ext jaxstage_ext\nimport jax, jax.numpy as jnp, jaxstage_ext"
 FIRST = """
 @jax.jit
 def step(x, scale):
-    return (jnp.tanh(x @ x.T) * scale).sum()
+    for _ in range(30):  # by far the dearest, however busy the machine is
+        x = jnp.tanh(x @ x.T)
+    return (x * scale).sum()
 step(jnp.ones((8, 8)), 2.0)
 """
 AGAIN = "for n in (4, 5, 6): step(jnp.ones((n, n)), 2.0)"

@@ -14,7 +14,6 @@ import pytest
 from jaxstage_ext.compilation.events import (
     event_place,
     kept_artefacts,
-    record_making,
     running_stages,
     stage_events,
     stage_results,
@@ -22,9 +21,9 @@ from jaxstage_ext.compilation.events import (
 )
 from jaxstage_ext.compilation.events.kept_artefacts import KeptArtefacts
 from jaxstage_ext.compilation.events.running_stages import RunningStages
-from jaxstage_ext.compilation.events.stage_origins import StageOrigins
+from jaxstage_ext.compilation.events.stage_results import StageOrigins
 from jaxstage_ext.compilation.persistent import watching
-from jaxstage_ext.compilation.records import function_identity, record_size, recorded_signature, value_keeping
+from jaxstage_ext.compilation.records import function_identity, value_keeping
 from jaxstage_ext.compilation.records.compile_log import LOG, CompileLog
 from jaxstage_ext.core.jax_private import compile_context, compile_frames, monitoring_listeners
 from jaxstage_ext.ir.sources import run_cells, source
@@ -41,9 +40,6 @@ MODULES = (
     event_place,
     function_identity,
     kept_artefacts,
-    record_making,
-    record_size,
-    recorded_signature,
     running_stages,
     stage_events,
     stage_results,
@@ -68,6 +64,7 @@ OF_READERS = (
     "names",
 )
 RARE = (
+    "_effectful",
     "_transform",
     "_transform_options",
     "forget_running",
@@ -165,7 +162,7 @@ def test_a_fault_in_any_function_of_the_log_leaves_the_call_alone(
 def test_most_functions_of_the_log_are_reached_by_that_program(heard: Heard) -> None:
     """The injection above means something: a fault of a part is counted, and the record kept without it."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(record_making, "function_identity", Broken(ValueError))
+    patch.setattr(stage_events, "function_identity", Broken(ValueError))
     try:
         jax.jit(lambda x: x + 5)(1.0)
     finally:

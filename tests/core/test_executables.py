@@ -14,11 +14,11 @@ from jax.experimental import io_callback
 from jax.experimental.custom_partitioning import custom_partitioning
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspect import run
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core import executables
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import compile_watch, replaced_function
-from jaxstage_ext.inspecting import run
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.store import cache
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxstage_ext.api.inspect import inspect, run
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import lowered_modules
-from jaxstage_ext.core.safety import worker_choice
+from jaxstage_ext.core.safety import crash_risk
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.worker_requests import Limits
-from jaxstage_ext.inspecting import inspect, run
 from jaxstage_ext.report import kernel_settings
 
 X = np.arange(4, dtype=np.float32)
@@ -110,6 +110,6 @@ def test_isolate_puts_any_program_into_a_worker_and_takes_only_a_bool() -> None:
 
 def test_a_kernel_with_an_accelerator_compiles_in_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     staged = inspect(of_size(6), X, stage="lower").program.staged
-    assert worker_choice.large(staged) is not None
+    assert crash_risk.large(staged) is not None
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert worker_choice.large(staged) is None
+    assert crash_risk.large(staged) is None

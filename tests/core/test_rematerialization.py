@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.core.derivative import checkpoint_policies, rematerialization
+from jaxstage_ext.core.derivative import rematerialization
 from jaxstage_ext.report.unavailable import Unavailable
 
 W = [jax.random.normal(jax.random.key(i), (64, 64)) / 8 for i in range(4)]
@@ -53,10 +53,10 @@ def step(loss: Loss) -> Callable[[Any, jax.Array], Any]:
     return update
 
 
-@pytest.mark.parametrize("policy", checkpoint_policies.POLICIES)
+@pytest.mark.parametrize("policy", rematerialization.POLICIES)
 @pytest.mark.parametrize("loss", [layers, scanned, attention, jitted], ids=lambda loss: loss.__name__)
 def test_it_is_what_jax_checkpoint_compiles_to(loss: Loss, policy: str) -> None:
-    chosen = checkpoint_policies.policy(policy)
+    chosen = rematerialization.checkpoint_policy(policy)
     ours = rematerialization.with_policy(jax.jit(step(loss)).trace(W, X), chosen).lower().compile()
     theirs = jax.jit(step(jax.checkpoint(loss, policy=chosen))).lower(W, X).compile()
     temporary = [executable.memory_analysis().temp_size_in_bytes for executable in (ours, theirs)]
@@ -72,7 +72,7 @@ def test_a_derivative_inside_a_scan_over_batches() -> None:
         return jax.lax.scan(lambda w, x: (jax.jit(step(layers))(w, x)[1], None), w, xs)[0]
 
     traced, batches = jax.jit(epoch).trace(W, jnp.stack([X, X])), jnp.stack([X, X])
-    policy = checkpoint_policies.policy("nothing_saveable")
+    policy = rematerialization.checkpoint_policy("nothing_saveable")
     made = rematerialization.with_policy(traced, policy)
     assert "optimization_barrier" in str(made.jaxpr) and "optimization_barrier" not in str(traced.jaxpr)
     for a, b in zip(
@@ -84,7 +84,7 @@ def test_a_derivative_inside_a_scan_over_batches() -> None:
 
 
 def test_what_cannot_be_built_says_why() -> None:
-    policy = checkpoint_policies.policy("nothing_saveable")
+    policy = rematerialization.checkpoint_policy("nothing_saveable")
     with pytest.raises(Unavailable, match="computes no derivative"):
         rematerialization.with_policy(jax.jit(layers).trace(W, X), policy)
 

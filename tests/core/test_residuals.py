@@ -11,7 +11,7 @@ import pytest
 from jax._src.ad_checkpoint import saved_residuals
 
 from jaxstage_ext import inspect
-from jaxstage_ext.analysis.memory import residual_tables
+from jaxstage_ext.analysis.memory import memory_tables
 from jaxstage_ext.core.derivative import residuals
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -50,7 +50,7 @@ def named(w: Any, x: jax.Array) -> jax.Array:
 
 
 PROGRAMS = [layers, scanned, called, attention, named]
-POLICIES: list[Any] = [None, *residual_tables.POLICIES, jax.checkpoint_policies.save_only_these_names("kept")]
+POLICIES: list[Any] = [None, *memory_tables.POLICIES, jax.checkpoint_policies.save_only_these_names("kept")]
 
 
 def by_jax(function: Callable[..., Any], policy: Any) -> tuple[int, int]:
@@ -105,7 +105,7 @@ def test_tables() -> None:
     memory = inspect(step(layers), W, X, stage="lower").memory
     table = memory.residuals()
     assert table["made by"][0] in ("argument", "sin", "cos", "mul", "dot_general") and "Kept for" in str(table)
-    lines = residual_tables.by_line(memory.residual_arrays())
+    lines = memory_tables.by_line(memory.residual_arrays())
     assert sum(lines["size"]) == by_jax(layers, None)[1]
     kept = dict(zip(memory.policies()["policy"], memory.policies()["residuals"], strict=True))
     assert kept["as written"] == by_jax(layers, None)[1]

@@ -8,9 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 import pytest
 
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import stage_error
-from jaxstage_ext.inspecting import run
 from jaxstage_ext.ir.sources import source
 from jaxstage_ext.program import program
 from jaxstage_ext.views.text import panel_text

@@ -17,7 +17,7 @@ from counted_calls import calls_of
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
-from jaxstage_ext.core.safety import trial_compile
+from jaxstage_ext.core.safety import crash_risk as trial_compile
 from jaxstage_ext.core.safety.crash_risk import CrashRisk, crash_risk
 from jaxstage_ext.core.targets import cross_compile
 

@@ -1,9 +1,10 @@
-"""What several test files compile is compiled once: a folder of compilers' answers that all test processes share.
+"""What several test files compile is compiled once: a folder of workers' answers that all test processes share.
 
-Tests that are about figures, not about compiling, take answers from there (`kept()`).
-The folder lies beside the packages' caches, so that a fresh clone finds what another has compiled. Its name holds all
-that decides the answers: the compilers' versions, the source of the rooms that ask them and keep their replies, and
-the week, so that each of them is compiled anew at least once a week.
+Tests that are about figures, not about compiling, take answers from there (`kept()`). A request that was answered
+before is the same bytes: platform, module, options, device, limits, variables. What decides its answer besides is in
+the folder's name: the compilers' versions, and the source of `worker/`, which makes it. What the rest of the package
+does with an answer runs in each test. The week is in the name too, so that each is compiled anew once a week.
+The folder lies beside the packages' caches, so that a fresh clone at the same path finds what another has compiled.
 """
 
 from __future__ import annotations
@@ -13,24 +14,25 @@ import datetime
 import functools
 import hashlib
 import os
+import pickle
 import shutil
-import time
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxstage-tests" / "compiled"
 COMPILERS = ("jax", "jaxlib", "libtpu", "jax-cuda13-plugin", "jax-cuda13-pjrt", "nvidia-cuda-nvcc", "nvidia-nvvm")
-FORMAT = "2"
+FORMAT = "3"
 """Changed where earlier runs kept what they should not have."""
-ROOMS = ("store", "worker", "core")
+WORKER, ROOMS = ("worker",), ("store", "worker", "core")
+"""Whose source decides what a worker answers, and what the package's own cache keeps of it."""
 MOST = 8
 """Folders that are left, the newest first."""
-in_use: Path | None = None
-"""The folder, within a block of `kept`."""
 
 
 def version(distribution: str) -> str:
@@ -41,10 +43,10 @@ def version(distribution: str) -> str:
 
 
 @functools.cache
-def folder() -> Path:
+def folder(rooms: tuple[str, ...] = ROOMS) -> Path:
     """This week's answers of these compilers to this source; folders of other weeks, or unused for long, go."""
     digest = hashlib.sha256(FORMAT.encode())
-    for room in ROOMS:
+    for room in rooms:
         for path in sorted((ROOT / "jaxstage_ext" / room).rglob("*.py")):
             digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     source = digest.hexdigest()[:12]
@@ -70,21 +72,51 @@ def last_used(folder: Path) -> float:
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """Within the block, compilers' answers come from the folder, where they are there, and go to it.
+    """Within the block, workers' answers come from the folder, where they are there, and go to it."""
+    from jaxstage_ext.worker import pool
 
-    What was measured on this machine does not: other tests would find a roofline there.
-    """
-    from jaxstage_ext.core.targets import machine_ceilings
-    from jaxstage_ext.store import cache
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "ask", answered_once(pool.ask))
+        patch.setattr(pool, "start", lambda *_: None)  # a worker ahead of a request that is not made
+        yield
 
-    global in_use
-    before, in_use = in_use, folder()
-    cache.use_folder(in_use)
-    of_this_run = f"{machine_ceilings._FORMAT} of {os.getpid()} at {time.time_ns()}"
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(machine_ceilings, "_FORMAT", of_this_run)
-            yield
-    finally:
-        in_use = before
-        cache.use_folder(in_use)
+
+def answered_once(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """`pool.ask` that asks what no run has asked before. What XLA refuses is kept, how a worker died is not."""
+    from jaxstage_ext.worker.request_errors import RequestFailed
+
+    @functools.wraps(ask)
+    def answer(platform: str, request: dict[str, Any], *rest: Any, environment: Any = None, **how: Any) -> Any:
+        if environment is not None and environment.files:
+            return ask(platform, request, *rest, environment=environment, **how)
+        path = folder(WORKER) / key(platform, request, rest, environment, how)
+        with contextlib.suppress(FileNotFoundError):
+            failed, reply = pickle.loads(path.read_bytes())
+            if failed:
+                raise RequestFailed(*failed)
+            return reply
+        try:
+            reply = ask(platform, request, *rest, environment=environment, **how)
+        except RequestFailed as error:
+            keep(path, ((error.type, str(error)), None))
+            raise
+        keep(path, (None, reply))
+        return reply
+
+    return answer
+
+
+def key(platform: str, request: Mapping[str, Any], rest: Any, environment: Any, how: Mapping[str, Any]) -> str:
+    """The name of an answer: all of the request but where the compiler lies and who hears of progress."""
+    asked = {name: value for name, value in request.items() if name != "library"}
+    asked_how = {name: value for name, value in how.items() if name != "progress"}
+    asked_how["variables"] = sorted(how.get("variables", {}).items())
+    around = environment and (environment.variables, environment.processors)
+    told = repr((platform, sorted(asked.items()), rest, sorted(asked_how.items()), around))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def keep(path: Path, answer: Any) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        pickle.dump(answer, file, pickle.HIGHEST_PROTOCOL)
+    os.replace(file.name, path)

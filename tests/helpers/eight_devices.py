@@ -19,7 +19,7 @@ _MOTHER = """
 import gc, json, os, signal, sys
 import jax, jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-import jaxstage_ext.inspecting
+import jaxstage_ext.api.inspect
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 def mesh(kind):

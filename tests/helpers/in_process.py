@@ -32,7 +32,7 @@ def topology(platform: str, name: str) -> list[jax.Device]:
         megacore = {"chip_config_name": "megacore"} if name.startswith("v4") else {}
         return topologies.get_topology_desc(name, platform, **megacore).devices
     from jaxstage_ext.core.targets import gpu_descriptions, packages
-    from jaxstage_ext.worker.inside.gpu_specs import gpu_specs
+    from jaxstage_ext.worker.inside.clients import gpu_specs
 
     plugin = packages.find("cuda")
     described = gpu_specs(plugin.library)

@@ -23,8 +23,9 @@ from counted_calls import calls_of
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
+from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.store import cache, entry
 from jaxstage_ext.store.disk import Disk
@@ -44,7 +45,7 @@ def compiled(staged: Staged) -> Any:
 
 
 def passes(staged: Staged) -> Any:
-    found = pass_pipeline.recompile(staged)
+    found = pass_pipeline.recompile_passes(staged)
     return [(step.name, step.version, step.seconds, step.after) for step in found], list(found.versions), found.complete
 
 

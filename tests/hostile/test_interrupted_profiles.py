@@ -17,7 +17,7 @@ from interrupts import interrupt
 from jax._src import compiler, monitoring
 
 from jaxstage_ext import profile
-from jaxstage_ext.core.jax_private import profiler_state
+from jaxstage_ext.core.jax_private import profiler
 from jaxstage_ext.report.recording import EventKind
 
 X = jnp.ones((64, 64))
@@ -68,7 +68,7 @@ def interrupted(staged: bool, after: float, times: int) -> str:
 
 
 def check_nothing_is_left() -> None:
-    assert not profiler_state.session_runs(), "a session"
+    assert not profiler.session_runs(), "a session"
     assert not any(thread.name == "jaxstage sampler" for thread in threading.enumerate()), "a thread"
     hooks = [*monitoring._event_duration_secs_listeners]
     assert not [hook for hook in hooks if hook.__module__.startswith("jaxstage_ext")], "a listener"

@@ -20,8 +20,8 @@ from attack import Attack
 from interrupts import interrupt
 from jax._src import compiler, stages
 
+from jaxstage_ext.api.inspect import inspect
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import inspect
 from jaxstage_ext.notebook import staging
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.showing import display

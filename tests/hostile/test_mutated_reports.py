@@ -19,8 +19,8 @@ from attack import Attack
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel import assets
 
 X = jnp.ones((8, 8))

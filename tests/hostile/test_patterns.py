@@ -38,7 +38,7 @@ MADE = {
     ("notebook.lines.completion", "re.compile"): "names of magics",
     ("notebook.cells.toplevel_await", "re.compile"): "names of magics",
     ("program.questions.foreign_targets", "re.search"): "one name, escaped",
-    ("program.machine_code.kernel_texts", "re.search"): "one of two names; again, the quote behind it ends a match",
+    ("program.machine_code.kernels", "re.search"): "one of two names; again, the quote behind it ends a match",
     ("panel.search", "re.compile"): "test_names_are_looked_up_in_linear_time",
     ("worker.inside.whole_files", "re.compile"): "names of files",
     ("report.text.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",

@@ -16,8 +16,8 @@ from helpers.recordings import Event, recording
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel.params import MOST_TEXT
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places

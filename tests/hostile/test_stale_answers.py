@@ -25,7 +25,8 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation
-from jaxstage_ext.core.stage.staged import LOWER, Staged
+from jaxstage_ext.core.stage.stage_definition import LOWER
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import prepared
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
@@ -199,7 +200,7 @@ def shown(staged: Staged, method: str) -> str:
     if method == "bundles":
         made = preparation.prepared(staged)
         return next(iter(machine_code.final_bundles(made, staged.limits, None)))
-    return re.search(r"m_(\w+)", pass_pipeline.recompile(staged).versions[0])[1]  # type: ignore[index]
+    return re.search(r"m_(\w+)", pass_pipeline.recompile_passes(staged).versions[0])[1]  # type: ignore[index]
 
 
 @pytest.fixture

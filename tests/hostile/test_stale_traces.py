@@ -23,7 +23,7 @@ import pytest
 from attack import Attack
 
 from jaxstage_ext import inspect
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.ir.sources import source_wording
 from jaxstage_ext.ir.sources.source_texts import SourceState
 

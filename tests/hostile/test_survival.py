@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import pytest
 from hostile_programs import Endless, Static, X, cases, nested
 
+from jaxstage_ext.api.inspect import inspect, run
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import stages
-from jaxstage_ext.inspecting import inspect, run
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel import jobs, panel_state
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.showing.mimebundle import static_bundle

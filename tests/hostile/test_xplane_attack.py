@@ -14,7 +14,7 @@ import pytest
 from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.profiling.xplane import xplane
-from jaxstage_ext.profiling.xplane.xplane_names import UNNAMED
+from jaxstage_ext.profiling.xplane.xplane import UNNAMED
 from jaxstage_ext.report.recording import NONE, Recording
 from tests.helpers.attack import Attack
 from tests.helpers.big_profiles import delimited, varint

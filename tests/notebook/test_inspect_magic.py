@@ -63,7 +63,7 @@ def test_its_value_is_an_inspection(shell: Shell) -> None:
         ("%inspect loss.mlir -t", "-t needs a target"),
         ("%inspect loss.mlir -t v99", "v99"),
         ("%inspect --fast loss.mlir", "no option --fast"),
-        ("%inspect 'loss.mlir", "quotation mark is not closed"),
+        ("%inspect 'loss.mlir", "missing closing quotation mark"),
         ("%inspect a b c", "not 3 names"),
         ("%inspect compiled", "compiled is a variable that holds a Compiled, not a path; %compile takes functions"),
         (

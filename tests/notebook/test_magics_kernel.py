@@ -194,7 +194,7 @@ def test_five_interrupts_at_once_keep_the_panel(kernel: Kernel) -> None:
 @pytest.mark.parametrize("before", ["", "await asyncio.sleep(0)\n"], ids=["plain", "awaiting"])
 def test_an_interrupted_profile_keeps_what_was_recorded(kernel: Kernel, before: str) -> None:
     kernel.run(
-        "from jaxstage_ext.core.jax_private import profiler_state\n"
+        "from jaxstage_ext.core.jax_private import profiler\n"
         "inner = jax.jit(lambda w, x: loss(w, x) * 3)\n"
         "def looped(w, x):\n"
         "    for number in range(200):\n"
@@ -206,7 +206,7 @@ def test_an_interrupted_profile_keeps_what_was_recorded(kernel: Kernel, before: 
     reply = kernel.run_until_it_waits(f"%%profile -o p --cold\n{before}looped(w, x)")
     assert (reply.content["status"], reply.content["ename"]) == ("error", "KeyboardInterrupt"), reply
     assert "KeyboardInterrupt after" in reply.panel
-    assert kernel.run("p.timeline.attributed > 0.5, profiler_state.session_runs()").values == ["(True, False)"]
+    assert kernel.run("p.timeline.attributed > 0.5, profiler.session_runs()").values == ["(True, False)"]
     assert kernel.run("%%profile\ninner(w, x)").content["status"] == "ok"
 
 

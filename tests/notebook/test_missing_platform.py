@@ -17,7 +17,7 @@ shell.run("import jax")
 for options in ("", "-t cpu:8"):
     print(shell.run(f"%%compile {options}\\n(lambda x: x)(jax.ShapeDtypeStruct((8,), 'float32'))").error)
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
+from jaxstage_ext.api.inspect import run
 shown = run(Call(lambda x: x, (shell["jax"].ShapeDtypeStruct((8,), "float32"),))).summary()
 print(shown["target"], shown["error"]["type"], shown["notes"])
 """

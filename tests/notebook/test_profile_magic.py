@@ -11,7 +11,7 @@ import pytest
 from helpers.magic_shell import Seen, Shell, fresh_shell
 from jax._src import compiler
 
-from jaxstage_ext.core.jax_private import profiler_state
+from jaxstage_ext.core.jax_private import profiler
 from jaxstage_ext.profiling.analysis import timeline_facts
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun
 from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
@@ -34,7 +34,7 @@ def shell() -> Iterator[Shell]:
     with fresh_shell() as shell:
         assert shell.run(MODEL).ok
         yield shell
-        assert not profiler_state.session_runs(), "a session was left open"
+        assert not profiler.session_runs(), "a session was left open"
 
 
 def profiled(shell: Shell, cell: str) -> Any:

@@ -74,7 +74,7 @@ def test_against_an_inspection(shell: Shell, tmp_path: Path) -> None:
     [
         ("", "needs a file"),
         ("nowhere.json", "No such file"),
-        ("'open", "quotation mark"),
+        ("'open", "closing quotation mark"),
         ("a b c", "not 3"),
         ("--all x", "no option --all"),
         ("x.json --with", "needs the name"),

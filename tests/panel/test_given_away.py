@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import pytest
 from flax import nnx
 
-from jaxstage_ext import inspection as inspections
+from jaxstage_ext.api import inspection as inspections
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel import panel_state
 from jaxstage_ext.panel.showing import page
 from jaxstage_ext.panel.showing.mimebundle import static_bundle

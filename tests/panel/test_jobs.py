@@ -208,8 +208,8 @@ def test_the_fifth_look_waits_in_a_queue_and_says_so(method):
     for number in range(jobs.MOST):
         assert "pending" in ask(made, number=number)[0]
     fifth, sixth = (ask(made, number=number)[0]["pending"]["progress"] for number in (98, 99))
-    assert fifth == "waits until one of 4 running analyses is done"
-    assert sixth == "waits until one of 4 running analyses is done, 1 more before this one"
+    assert fifth == "queued (at most 4 analyses run at once)"
+    assert sixth == "queued behind 1 other (at most 4 analyses run at once)"
     assert until(lambda: look.begun == jobs.MOST)
     assert ask(made, "cancel", of="look", number=2) == ({"stopped": True}, [])
     assert until(lambda: look.begun == jobs.MOST + 1)

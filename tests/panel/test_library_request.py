@@ -10,7 +10,7 @@ import optax
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 

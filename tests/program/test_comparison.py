@@ -21,7 +21,8 @@ from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import parse
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
-from jaxstage_ext.program.comparing.comparison_table import ComparedFigure, Comparison, TargetFigures
+from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.table import Column
 from jaxstage_ext.views.shown_comparison import ShownComparison
 
@@ -159,8 +160,8 @@ def test_a_target_that_failed_is_one_line_among_the_others() -> None:
 
 
 def made(device: str = "tpu", **values: float | None) -> TargetFigures:
-    known = {name: ComparedFigure(value, None if value is not None else "none") for name, value in values.items()}
-    return TargetFigures("v5e:2x2", device, dict.fromkeys(COLUMNS, ComparedFigure(None, "no reason")) | known)
+    known = {name: Figure(value, None if value is not None else "none") for name, value in values.items()}
+    return TargetFigures("v5e:2x2", device, dict.fromkeys(COLUMNS, Figure(None, "no reason")) | known)
 
 
 def marks(column: str, *targets: TargetFigures) -> list[str]:
@@ -172,7 +173,7 @@ def test_best_and_worst_only_where_known_and_different() -> None:
     assert marks("memory", *targets) == ["worst", "best", "", "worst"]
     assert marks("flops", *targets) == [""] * 4
     assert marks("memory", made(memory=2), made(memory=2)) == ["", ""]
-    partly = replace(made(), figures=dict(made().figures) | {"memory": ComparedFigure(0, text="at least 0 B")})
+    partly = replace(made(), figures=dict(made().figures) | {"memory": Figure(0, text="at least 0 B")})
     assert marks("memory", partly, *targets[:2]) == ["", "worst", "best"]
     assert marks("compile", made(compile=1.0001), made(compile=1.0002)) == ["", ""], "as shown, they are the same"
 

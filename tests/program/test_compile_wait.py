@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from jaxstage_ext.api.inspect import run
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, parse_all
-from jaxstage_ext.inspecting import run
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.showing import printed
 from jaxstage_ext.program.comparing.comparison_figures import target_figures

@@ -14,14 +14,14 @@ import pytest
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 
 SINGULAR = "<script>alert(1)</script>"
 KEPT: dict[str, Inspection] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_kept(no_workers_left: None) -> Iterator[None]:
+def nothing_kept(no_workers_left: None, kept_answers: None) -> Iterator[None]:
     yield
     KEPT.clear()
 

@@ -12,11 +12,11 @@ import pytest
 from jax import monitoring
 
 import jaxstage_ext
+from jaxstage_ext.api.inspect import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Artefacts, Asker, CompileRecord, Entry
-from jaxstage_ext.inspecting import inspect
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.kinds.logged_program import logged_program
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache

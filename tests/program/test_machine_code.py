@@ -18,9 +18,9 @@ from absent import needs, unavailable
 from counted_calls import calls_of
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.machine_code import kernel_rows
 from jaxstage_ext.program.machine_code.kernel_types import Kernels
 from jaxstage_ext.program.program import Program
@@ -28,7 +28,7 @@ from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
-from jaxstage_ext.worker.inside import disassemble, nvidia_tools
+from jaxstage_ext.worker.inside import disassemble
 from tests.golden.record import load_programs
 
 pytestmark = pytest.mark.usefixtures("kept_answers")
@@ -235,7 +235,7 @@ def test_spills_are_counted() -> None:
     )
     from jaxstage_ext.ir.machine import ptx
 
-    found = nvidia_tools.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
+    found = disassemble.assemble({"tight": zlib.compress(text.encode())}, tool("ptxas"))["tight"]
     said = ptx.resources(found["log"])["tight"]
     assert said.spill_stores > 0
     assert said.spill_loads > 0

@@ -17,15 +17,15 @@ from jaxstage_ext.analysis.margin.resharding_wording import ReshardingAdvice
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.sharding_wording import per_device
 from jaxstage_ext.analysis.sharding.slices import Sharding
-from jaxstage_ext.core.recompile import partitioner_input
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.core.recompile import pass_pipeline
 from jaxstage_ext.program.questions.collectives import collectives, count
 from jaxstage_ext.program.source import margin
 
 P = PartitionSpec
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 ONE = ShardingMap((1,), Sharding((1,), np.zeros((1, 1), int)), "f32")
 PER_DEVICE = per_device(ONE).partition("] ")[2]
 """What follows the shape of a shard."""
@@ -249,7 +249,7 @@ def test_without_a_worker_arguments_and_results_remain(monkeypatch: pytest.Monke
     def refuse(*args: Any) -> None:
         raise RuntimeError("the compile worker died")
 
-    monkeypatch.setattr(partitioner_input, "recompile", refuse)
+    monkeypatch.setattr(pass_pipeline, "recompile_to_partitioner", refuse)
     found = margin.LANES["sharding"](inspection.program, nothing)
     assert found.notes == ("Of arguments and results alone: the compile worker died",)
     assert set(found.marks["python"].values()) == {found.marks["jaxpr"][0]}

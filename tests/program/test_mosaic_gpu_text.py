@@ -11,7 +11,7 @@ import pytest
 from absent import needs
 
 import jaxstage_ext
-from jaxstage_ext.program.machine_code.kernel_texts import _mlir_string
+from jaxstage_ext.program.machine_code.kernels import _mlir_string
 from jaxstage_ext.report.unavailable import Unavailable
 
 X = jnp.ones((128, 128))

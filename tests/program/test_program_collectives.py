@@ -19,12 +19,12 @@ from jaxstage_ext.analysis.collectives import collective_wording
 from jaxstage_ext.analysis.collectives.collective_causes import Use
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
-from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
+from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.program.device.program_devices import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.report.text.public_paths import public_path
 from jaxstage_ext.report.text.units import scaled
-from jaxstage_ext.views.charts import collectives_figure
+from jaxstage_ext.views.charts import collectives_chart
 from jaxstage_ext.worker import pool
 
 MESHES = {"cpu:8": {"data": 2, "model": 4}, "v5e:4x4": {"data": 4, "model": 4}, "h100:8": {"data": 2, "model": 4}}
@@ -281,7 +281,7 @@ def test_a_time_that_cannot_be_known_says_why() -> None:
     found, _ = only("cpu:8", "partial sums")
     assert json.loads(found.to_json())["columns"]["time"]["values"] == [None]
     assert found.table.reasons[0, "time"] == NO_SPEED_OF_TARGET
-    (hover,) = collectives_figure.figure(found).data[0].hovertext
+    (hover,) = collectives_chart.figure(found).data[0].hovertext
     assert f"{NO_SPEED_OF_TARGET};" in hover
     assert "at least unknown" not in hover
 

@@ -15,8 +15,8 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.collectives.interconnect import NO_SPEED_BETWEEN_HOSTS
 from jaxstage_ext.analysis.cost.ceilings import Ceiling, Outcome
-from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
+from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.program.device.program_devices import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.questions.collectives import collectives
 
 pytestmark = pytest.mark.usefixtures("kept_answers")

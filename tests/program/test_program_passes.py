@@ -15,7 +15,7 @@ from absent import needs
 from counted_calls import calls_of
 
 from jaxstage_ext import inspect
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.passes import diff, hlo_graph, hlo_line, pass_table
 from jaxstage_ext.ir.passes.pipeline import Pipeline

@@ -11,7 +11,6 @@ import pytest
 from helpers.recordings import Event, recording
 
 from jaxstage_ext import inspect, load
-from jaxstage_ext.core import recorded_text
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.showing import shown_timeline
 from jaxstage_ext.profiling import op_links
@@ -19,11 +18,11 @@ from jaxstage_ext.profiling.capture.capture import Capture
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.op_places import ModuleMatch, without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
+from jaxstage_ext.profiling.xplane.module_runs import busiest_module
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.device import target_title
 from jaxstage_ext.program.head import summary
-from jaxstage_ext.program.kinds import saved
+from jaxstage_ext.program.kinds import recorded_program, saved
 from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.program.kinds.recorded_program import timeline as timeline_of
 from jaxstage_ext.program.running import timeline_rates
@@ -149,9 +148,9 @@ def test_the_hlo_of_a_file_is_printed_by_a_worker_which_a_damaged_one_may_kill()
     """A module that jaxlib 0.12 aborts for: the kernel lives on, and the rest of the profile is shown."""
     proto = profiled().proto()
     shape = proto.index(b"f32") if b"f32" in proto else len(proto) // 2
-    assert recorded_text.text_of_foreign(proto).startswith("HloModule jit_product")
+    assert recorded_program.text_of_foreign(proto).startswith("HloModule jit_product")
     with pytest.raises(Unavailable, match="cannot be printed"):
-        recorded_text.text_of_foreign(proto[: shape // 2] + b"\xff" * 40)
+        recorded_program.text_of_foreign(proto[: shape // 2] + b"\xff" * 40)
     made = recording(EVENTS[:2], title="foreign")
     damaged = replace(made, modules=tuple(replace(module, proto=lambda: b"\xff" * 40) for module in made.modules))
     program = RecordedProgram(Timeline(damaged, without_places(damaged)))

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspect import prepare
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import prepare
-from jaxstage_ext.inspection import Inspection
 
 X = jnp.ones((4, 4))
 

@@ -15,7 +15,7 @@ from IPython.core.error import UsageError
 from magic_shell import fresh_shell
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.inputs.valueless import is_valueless
+from jaxstage_ext.core.inputs.captured import is_valueless
 from jaxstage_ext.program.running import live_arrays
 
 X = jnp.ones(3)

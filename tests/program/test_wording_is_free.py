@@ -11,7 +11,7 @@ from jax.sharding import PartitionSpec as P
 from wordings import OTHER, silence
 
 from jaxstage_ext import Inspection, inspect
-from jaxstage_ext.analysis.memory import residual_tables
+from jaxstage_ext.analysis.memory import memory_tables
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.program.questions import answers
 from jaxstage_ext.program.source import margin
@@ -49,7 +49,7 @@ def decided(inspection: Inspection) -> dict[str, Any]:
         "fit": (memory.fit.verdict, memory.fit.fits, memory.fit.needed),
         "advice": [(advice.kind, advice.bytes, advice.names, advice.line) for advice in memory.suggestions],
         "differing": memory.differing,
-        "residuals": residual_tables.by_line(memory.residual_arrays())["size"].tolist(),
+        "residuals": memory_tables.by_line(memory.residual_arrays())["size"].tolist(),
         "bound": (roof.bounded_by, roof.outcome, roof.bound),
         "causes": [[(cause.kind, cause.users, cause.lines) for cause in row.causes] for row in collectives.rows],
         "exposed": collectives.exposed,

@@ -28,14 +28,14 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
-from jaxstage_ext.compilation.events.listening_block import listening_block
-from jaxstage_ext.compile_history import compile_cache, compiles
+from jaxstage_ext.api.compiles import compile_cache, compiles
+from jaxstage_ext.compilation.events.listening import listening_block
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.head.summary import summary
-from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
 from jaxstage_ext.program.kinds.compile_history_program import CompileHistoryProgram
+from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answers
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind, Loss, Lost

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
 
 X = jnp.ones((8, 128))
 

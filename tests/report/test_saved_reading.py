@@ -14,8 +14,8 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext import Inspection
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.report.saved import packed_columns, saved_form, saved_reading
 from jaxstage_ext.report.saved.json_form import BadForm

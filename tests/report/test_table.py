@@ -129,3 +129,13 @@ def test_a_share_is_written_in_tables_as_in_sentences() -> None:
     assert [line[0] for line in lines] == ["88%", "under", "99.8%", "100%", "unknown"]
     assert lines[0][-1] == "0.8797" and ">88%<" in table._repr_html_()
     assert list(table["share"])[:2] == parts[:2]  # the value stays a number
+
+
+def test_a_written_text_stands_for_its_value_in_every_form() -> None:
+    """A lower bound is not the value: `at least`, as a loop of unknown length makes it."""
+    written = Table("work", {"FLOPs": Column([1e9, 2e9], "FLOP")}, texts={(0, "FLOPs"): "at least 1 GFLOP"})
+    assert str(written).splitlines()[1:] == ["at least 1 GFLOP", "         2 GFLOP"]
+    assert ">at least 1 GFLOP<" in written._repr_html_()
+    assert Table.from_json(written.to_json()).texts == written.texts
+    assert written.take([1, 0]).figure((1, "FLOPs")).shown("FLOP") == "at least 1 GFLOP"
+    assert written.figure((1, "FLOPs")).shown("FLOP") == "2 GFLOP"

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from jaxstage_ext import inspect
 from jaxstage_ext.report.table import MOST_ROWS, Column, Table
-from jaxstage_ext.report.text.table_html import html_of
+from jaxstage_ext.report.text.table_forms import html_of
 
 
 class Read(html.parser.HTMLParser):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_text import LONGEST_LINE
+from jaxstage_ext.report.text.still_table import LONGEST_LINE
 
 SENTENCE = "Can't tell what bounds it: the peaks of this kernel's cpu are unknown. " * 3
 

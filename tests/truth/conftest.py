@@ -1,4 +1,4 @@
-"""Truth is about figures, not about compiling: what absent devices' compilers gave is shared by all test files."""
+"""Truth is about figures, not about compiling: what workers answered is shared by all test files."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import pytest
 from absent import needs
 
+from jaxstage_ext.api.inspect import prepare
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets import devices
 from jaxstage_ext.core.targets.target import parse
-from jaxstage_ext.inspecting import prepare
 from jaxstage_ext.program.questions import answers
 from tests.truth.expectation import Expectation, UserProgram, answer, header, holds, rows
 

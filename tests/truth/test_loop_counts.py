@@ -11,7 +11,7 @@ import pytest
 from jax import lax
 
 from jaxstage_ext import inspect
-from jaxstage_ext.analysis.cost.loops.trip_counts import Counter, trips
+from jaxstage_ext.analysis.cost.loops.executions import Counter, trips
 from jaxstage_ext.ir.hlo.module import Module
 from tests.truth.expectation import Expectation, UserProgram, holds, rows
 

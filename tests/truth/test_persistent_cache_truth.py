@@ -16,7 +16,8 @@ from jax.experimental.compilation_cache import compilation_cache
 from jaxstage_ext import inspect, profile
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.records.compile_log import LOG
-from jaxstage_ext.core.stage.staged import COMPILE, Cache
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Cache
 from jaxstage_ext.report.document import INFERRED, OP
 from jaxstage_ext.store import cache
 from tests.truth.source_asks import code

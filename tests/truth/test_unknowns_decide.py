@@ -19,8 +19,7 @@ from made_costs import Device, Instruction, cost
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
 from jaxstage_ext.analysis.cost import module_cost, roofline
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED, Ceiling
-from jaxstage_ext.analysis.cost.loops.executions import Executions
-from jaxstage_ext.analysis.cost.loops.trip_counts import Loop
+from jaxstage_ext.analysis.cost.loops.executions import Executions, Loop
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core.targets.catalogue import CATALOGUE
 from jaxstage_ext.ir.hlo import module as hlo

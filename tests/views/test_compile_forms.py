@@ -19,8 +19,8 @@ from jaxstage_ext.compilation.records.compile_record import (
     StageName,
     StageRun,
 )
+from jaxstage_ext.report.text.terminal import width
 from jaxstage_ext.views.compiled import compile_forms
-from jaxstage_ext.views.words import width
 from tests.helpers.compile_records import compile_record, function_identity, signature, stage_runs
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m\u202e'\"&"

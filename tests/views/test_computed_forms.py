@@ -19,6 +19,7 @@ from jax.sharding import PartitionSpec
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.tab import cheap_facts
+from jaxstage_ext.report.text import markup
 from jaxstage_ext.views import computed_facts, computed_html
 from jaxstage_ext.views.computed_facts import MemoryCurve
 from jaxstage_ext.views.static_html import LARGEST, panel_html
@@ -123,24 +124,24 @@ def test_the_picture_of_memory_is_as_high_as_the_figures() -> None:
 def test_a_bar_has_as_many_pixels_as_it_is_large() -> None:
     """nbconvert's style sheet has images choose their height; a bar of one pixel would be a square."""
     for share in (1.0, 0.5, 0.0001):
-        html = computed_html._bar(share)
+        html = markup.picture(computed_html._bar(share).picture)
         said = [int(number) for number in re.findall(r'(?:width|height)="(\d+)"', html)]
         data = base64.b64decode(re.findall(r"base64,([^\"]+)", html)[0])
         assert [*struct.unpack(">II", data[16:24])] == said
 
 
 def test_a_share_that_rounds_to_nothing_is_not_zero() -> None:
-    assert computed_html._bar(0.0001).endswith(" <1%")
-    assert computed_html._bar(0.0).endswith(" 0%")
-    assert computed_html._bar(0.844).endswith(" 84%")
-    assert computed_html._bar(0.125).endswith(" 13%")
-    assert computed_html._bar(0.998).endswith(" 99.8%")
-    assert computed_html._bar(1.0).endswith(" 100%")
+    assert computed_html._bar(0.0001).text == "<1%"
+    assert computed_html._bar(0.0).text == "0%"
+    assert computed_html._bar(0.844).text == "84%"
+    assert computed_html._bar(0.125).text == "13%"
+    assert computed_html._bar(0.998).text == "99.8%"
+    assert computed_html._bar(1.0).text == "100%"
 
 
 def test_one_count_of_instructions_stands_beside_a_line(matmul: Inspection) -> None:
     """The source says what each line became; the cost's own count, of the schedule alone, would contradict it."""
-    assert "instructions" not in computed_html.computed_html(matmul.program)
+    assert "instructions" not in "".join(computed_html.computed_parts(matmul.program))
 
 
 def test_collectives_have_their_time_and_a_line_that_no_cause_contradicts() -> None:

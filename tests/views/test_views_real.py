@@ -14,9 +14,9 @@ import pytest
 from test_views_static import Parsed, columns_of
 
 import jaxstage_ext
+from jaxstage_ext.api.inspect import run
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.inspecting import run
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.showing import display, page

@@ -8,7 +8,7 @@ from typing import Any
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry, FolderFiles
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.recompile import machine_code, partitioner_input, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import folder as worker_folder
 from jaxstage_ext.worker import pool
@@ -39,7 +39,7 @@ def lowered() -> Inspection:
 
 
 def passes(inspection: Inspection) -> Any:
-    found = pass_pipeline.recompile(inspection.program.staged)
+    found = pass_pipeline.recompile_passes(inspection.program.staged)
     return [(step.pipeline, step.name, step.version) for step in found], list(found.versions), found.complete
 
 
@@ -98,8 +98,8 @@ def test_propagation_that_a_limit_cuts_is_an_error() -> None:
     inspection = inspect(jax.jit(lambda x: jnp.tanh(x @ x.T), in_shardings=split), argument, target="cpu:2")
     told = "set TMPDIR to another folder and restart the kernel"
     with files_of_at_most(512, inspection), pytest.raises(OSError, match=told):
-        partitioner_input.recompile(inspection.program.staged)
-    assert partitioner_input.recompile(inspection.program.staged).module
+        pass_pipeline.recompile_to_partitioner(inspection.program.staged)
+    assert pass_pipeline.recompile_to_partitioner(inspection.program.staged).module
 
 
 class Usage(NamedTuple):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.worker.inside import short_names
 from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.short_names import ShortName
@@ -38,7 +38,7 @@ def long() -> Inspection:
 
 
 def test_its_passes_are_those_of_a_short_name(long: Inspection) -> None:
-    found, short = (pass_pipeline.recompile(one.program.staged) for one in (long, compiled("step")))
+    found, short = (pass_pipeline.recompile_passes(one.program.staged) for one in (long, compiled("step")))
     assert steps(found) == steps(short)
     texts = list(found.versions)
     assert {text.split(",")[0] for text in texts} == {f"HloModule jit_{LONG}"}

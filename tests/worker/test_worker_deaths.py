@@ -103,9 +103,9 @@ def test_an_interrupt_ends_what_is_running() -> None:
 
 
 def test_an_interrupted_compile_is_told_as_one() -> None:
+    from jaxstage_ext.api.inspect import run
     from jaxstage_ext.core.call import Call
     from jaxstage_ext.core.targets.target import parse_all
-    from jaxstage_ext.inspecting import run
 
     os.kill(ping(), signal.SIGSTOP)
     with once_asked(interrupt):
@@ -116,9 +116,9 @@ def test_an_interrupted_compile_is_told_as_one() -> None:
 
 
 def test_a_crash_in_a_compile_is_the_stage_s_error() -> None:
+    from jaxstage_ext.api.inspect import run
     from jaxstage_ext.core.call import Call
     from jaxstage_ext.core.targets.target import parse_all
-    from jaxstage_ext.inspecting import run
 
     pid = stopped()
     with once_asked(lambda: (os.kill(pid, signal.SIGSEGV), os.kill(pid, signal.SIGCONT))):

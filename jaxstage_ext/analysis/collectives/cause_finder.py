@@ -28,19 +28,17 @@ _FARTHEST = 6
 
 @dataclass(frozen=True)
 class Exchanged:
-    """What a collective exchanges.
-
-    Attributes:
-      sizes: how many elements the value in question may have on one device.
-      shapes: its dimensions there, those of size one left out.      given: of these, those of what goes in.
-      axes: along which mesh axes.
-    """
+    """What a collective exchanges."""
 
     kind: str
     sizes: frozenset[int]
+    """How many elements the value in question may have on one device."""
     shapes: frozenset[tuple[int, ...]]
+    """Its dimensions there, those of size one left out."""
     given: frozenset[tuple[int, ...]]
+    """Of these, those of what goes in."""
     axes: frozenset[str]
+    """Along which mesh axes."""
 
     @property
     def is_sum(self) -> bool:

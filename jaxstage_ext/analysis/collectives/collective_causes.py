@@ -27,28 +27,27 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class CollectiveCause:
-    """Why there is a collective.
-
-    Attributes:
-      values: what is resharded; the operation that leaves partial sums or is partitioned; the primitive that is called.
-      users: operations for which a value is resharded.    is_result: whether it is resharded to leave the program.
-      before: shardings of what goes in.    after: how it is used.
-      lines: of the operations that force it; empty where the compiler lost them.
-      is_between: whether the operation is only known to be between the two lines.
-      inferred: whether it was found by source line and size, or by shardings nearby.
-      why_unknown: why the rest is unknown, "" where it is known.
-    """
+    """Why there is a collective."""
 
     kind: CauseKind = CauseKind.UNKNOWN
     values: tuple[str, ...] = ()
+    """What is resharded; the operation that leaves partial sums or is partitioned; the primitive that is called."""
     users: tuple[str, ...] = ()
+    """Operations for which a value is resharded."""
     is_result: bool = False
+    """Whether it is resharded to leave the program."""
     before: tuple[str, ...] = ()
+    """Shardings of what goes in."""
     after: tuple[Use, ...] = ()
+    """How it is used."""
     lines: tuple[str, ...] = ()
+    """Of the operations that force it; empty where the compiler lost them."""
     is_between: bool = False
+    """Whether the operation is only known to be between the two lines."""
     inferred: bool = False
+    """Whether it was found by source line and size, or by shardings nearby."""
     why_unknown: str = ""
+    """Why the rest is unknown, "" where it is known."""
 
     @property
     def is_known(self) -> bool:

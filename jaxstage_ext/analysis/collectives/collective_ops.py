@@ -34,22 +34,21 @@ _PARAMETER_NUMBER, _BACKEND, _ATTRIBUTES = 9, 43, 68
 
 @dataclass(frozen=True)
 class CollectiveOp:
-    """One collective.
-
-    Attributes:
-      row: the collective instruction.   kind: "all-reduce", ...
-      start, done: the scheduled instructions where it begins and ends; the same one where it blocks.
-      parts: scheduled instructions that carry it out along with other work.
-      message: its groups.   synchronous: whether the backend runs it in one go, whatever start and done are.
-    """
+    """One collective."""
 
     row: int
+    """The collective instruction."""
     kind: str
+    """"all-reduce", ..."""
     start: int
     done: int
+    """`start`, `done`: the scheduled instructions where it begins and ends; the same one where it blocks."""
     parts: tuple[int, ...]
+    """Scheduled instructions that carry it out along with other work."""
     message: Any
+    """Its groups."""
     synchronous: bool
+    """Whether the backend runs it in one go, whatever start and done are."""
 
 
 def any_in(ops: Module) -> bool:

@@ -36,29 +36,30 @@ class Overlap(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class CollectiveRow:
-    """One collective.
-
-    Attributes:
-      found: its instructions.      groups: the devices that communicate.      inputs: the instructions that go in.
-      payload: bytes per device.      sent: lower bound of the bytes that a device sends in one run; None unknown.
-      runs: times in one run of the module.      in_unknown_loop: whether it is inside a loop of unknown length.
-      seconds: lower bound of one run, None unknown for `why_no_seconds`.
-      meanwhile: instructions that work between its start and its end; None where the order is unknown.
-      hidden: seconds of all runs that other work hides; None where unknown.
-    """
+    """One collective."""
 
     op: CollectiveOp = field(repr=False)
+    """Its instructions."""
     groups: Groups
+    """The devices that communicate."""
     inputs: tuple[int, ...]
+    """The instructions that go in."""
     payload: int
+    """Bytes per device."""
     sent: float | None
+    """Lower bound of the bytes that a device sends in one run; None unknown."""
     runs: float
+    """Times in one run of the module."""
     in_unknown_loop: bool
+    """Whether it is inside a loop of unknown length."""
     seconds: float | None
+    """Lower bound of one run, None unknown for `why_no_seconds`."""
     why_no_seconds: str
     meanwhile: tuple[int, ...] | None
+    """Instructions that work between its start and its end; None where the order is unknown."""
     causes: tuple[CollectiveCause, ...]
     hidden: float | None = None
+    """Seconds of all runs that other work hides; None where unknown."""
 
     @property
     def total_sent(self) -> float | None:
@@ -85,34 +86,30 @@ class CollectiveRow:
 
 @dataclass(frozen=True)
 class SourceProgram:
-    """The program that a module was compiled from, as far as its collectives are concerned.
-
-    Attributes:
-      devices: how many it runs on.      meshes: meshes of the program; their axes name the groups.
-      links: the links of one device of the target.
-      propagated: the module before it was partitioned; None where unknown, for `why_unknown`.
-      warnings: lines that the partitioner logged.
-    """
+    """The program that a module was compiled from, as far as its collectives are concerned."""
 
     devices: int
+    """How many it runs on."""
     meshes: Sequence[Mesh] = ()
+    """Meshes of the program; their axes name the groups."""
     links: DeviceLinks = field(default_factory=DeviceLinks)
+    """The links of one device of the target."""
     propagated: Propagated | None = None
+    """The module before it was partitioned; None where unknown, for `why_unknown`."""
     why_unknown: str = ""
     warnings: Sequence[str] = ()
+    """Lines that the partitioner logged."""
 
 
 class Sent(NamedTuple):
-    """What devices send in one run.
-
-    Attributes:
-      most: bytes of the device that sends most.   by_each: whether each device sends as much.
-      is_least: whether it may be more: collectives of unknown devices, or in loops of unknown length.
-    """
+    """What devices send in one run."""
 
     most: float
+    """Bytes of the device that sends most."""
     is_least: bool
+    """Whether it may be more: collectives of unknown devices, or in loops of unknown length."""
     by_each: bool
+    """Whether each device sends as much."""
 
 
 def total_sent(rows: Sequence[CollectiveRow], devices: int) -> Sent:

@@ -16,7 +16,7 @@ from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 _SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "overlap", "cause", "from", "to", "line")
 """Columns of the text form."""
@@ -24,19 +24,16 @@ _SHOWN = ("collective", "axes", "payload", "sent", "time", "exposed", "runs", "o
 
 @dataclass(frozen=True, eq=False)
 class Collectives:
-    """The collectives of a module, the costliest first.
-
-    Attributes:
-      warnings: what the partitioner warned of, with source lines where known.
-      devices: how many the program runs on.
-    """
+    """The collectives of a module, the costliest first."""
 
     ops: Module = field(repr=False)
     places: Places = field(repr=False)
     rows: tuple[CollectiveRow, ...]
     warnings: tuple[Rematerialised, ...] = ()
+    """What the partitioner warned of, with source lines where known."""
     notes: tuple[str, ...] = ()
     devices: int = 1
+    """How many the program runs on."""
 
     def __len__(self) -> int:
         return len(self.rows)

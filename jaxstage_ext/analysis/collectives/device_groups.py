@@ -23,18 +23,15 @@ SHOWN = 4
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Devices that communicate, as positions in the device assignment.
-
-    Attributes:
-      members: of each group; for a permutation the (source, target) pairs.
-      axes: mesh axes that a group spans, slowest first; None where unknown.
-      problem: why the groups are unknown; "" where they are known.
-    """
+    """Devices that communicate, as positions in the device assignment."""
 
     members: tuple[tuple[int, ...], ...] = field(repr=False)
+    """Of each group; for a permutation the (source, target) pairs."""
     is_pairs: bool = False
     axes: tuple[Axis, ...] | None = None
+    """Mesh axes that a group spans, slowest first; None where unknown."""
     problem: str = ""
+    """Why the groups are unknown; "" where they are known."""
 
     @property
     def size(self) -> int | None:

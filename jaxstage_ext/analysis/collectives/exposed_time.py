@@ -24,18 +24,15 @@ from jaxstage_ext.ir.wire.protowire import Longs
 
 
 class Exchange(NamedTuple):
-    """One collective in one run of the module.
-
-    Attributes:
-      rows: the instructions that stand for it, the collective itself first.
-      seconds: lower bound of all its runs by link bandwidth, NaN where unknown, for the reason `why`.
-      meanwhile: instructions that work between its start and its end, in the order of the schedule.
-    """
+    """One collective in one run of the module."""
 
     rows: tuple[int, ...]
+    """The instructions that stand for it, the collective itself first."""
     seconds: float
+    """Lower bound of all its runs by link bandwidth, NaN where unknown, for the reason `why`."""
     why: str = ""
     meanwhile: tuple[int, ...] = ()
+    """Instructions that work between its start and its end, in the order of the schedule."""
 
 
 def read(collectives: Collectives) -> tuple[Exchange, ...]:

@@ -35,25 +35,22 @@ NO_SPEED_BETWEEN_HOSTS = "no link speed on file between hosts"
 
 @dataclass(frozen=True)
 class DeviceLinks:
-    """The links of one device.
-
-    Attributes:
-      bandwidth: bytes per second that it can send over all of them together, in one direction; None where unknown.
-      coords: of each device in the torus, in the order of the device assignment; empty without a torus.
-      hosts: of each device, in the same order; empty where unknown.
-      source: where the bandwidth is from.
-      wraps: per torus axis, whether its last chip is linked to its first.
-      chip: devices of one chip, which share the links.
-      reduces: whether switches reduce and copy.
-    """
+    """The links of one device."""
 
     bandwidth: float | None = None
+    """Bytes per second that it can send over all of them together, in one direction; None where unknown."""
     coords: Sequence[Sequence[int]] = ()
+    """Of each device in the torus, in the order of the device assignment; empty without a torus."""
     hosts: Sequence[int | None] = ()
+    """Of each device, in the same order; empty where unknown."""
     source: str = ""
+    """Where the bandwidth is from."""
     wraps: Sequence[bool] = ()
+    """Per torus axis, whether its last chip is linked to its first."""
     chip: int = 1
+    """Devices of one chip, which share the links."""
     reduces: bool = False
+    """Whether switches reduce and copy."""
 
     def seconds(self, kind: str, payload: float, groups: Groups, beside: bool = False) -> tuple[float | None, str]:
         """(lower bound of the time of a collective of known bytes, ""), or (None, why it is unknown).

@@ -24,18 +24,16 @@ from jaxstage_ext.analysis.collectives.device_groups import Groups
 
 @dataclass(frozen=True)
 class Torus:
-    """Chips in a torus or a part of one.
-
-    Attributes:
-      bandwidth: bytes per second that one device can send over all links together, in one direction.
-      coords: of each device.      wraps: per axis, whether its last chip is linked to its first.
-      chip: devices of a chip, which share its links.
-    """
+    """Chips in a torus or a part of one."""
 
     bandwidth: float
+    """Bytes per second that one device can send over all links together, in one direction."""
     coords: Sequence[Sequence[int]]
+    """Of each device."""
     wraps: Sequence[bool]
+    """Per axis, whether its last chip is linked to its first."""
     chip: int = 1
+    """Devices of a chip, which share its links."""
 
 
 class Box(NamedTuple):

@@ -28,18 +28,15 @@ _MOST_UPDATES = 1000
 
 
 class AsyncCopy(NamedTuple):
-    """One copy that runs beside other work.
-
-    Attributes:
-      rows: the instructions that move its bytes.
-      meanwhile: the instructions between its start and its end, in the order of the schedule.
-      is_outside: whether it runs before the program (a cross-program prefetch), or ends in another run of its
-        computation, so that all of it may be hidden.
-    """
+    """One copy that runs beside other work."""
 
     rows: tuple[int, ...]
+    """The instructions that move its bytes."""
     meanwhile: tuple[int, ...]
+    """The instructions between its start and its end, in the order of the schedule."""
     is_outside: bool = False
+    """Whether it runs before the program (a cross-program prefetch), or ends in another run of its computation, so that
+    all of it may be hidden."""
 
 
 def read(ops: Module) -> list[AsyncCopy]:

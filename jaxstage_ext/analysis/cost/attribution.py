@@ -24,16 +24,14 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The parts of a module's work, per run.
-
-    Attributes:
-      owner: the instruction of the schedule that the part is of.    member: the one that does it, or the owner itself.
-      flops: NaN unknown.
-    """
+    """The parts of a module's work, per run."""
 
     owner: Longs
+    """The instruction of the schedule that the part is of."""
     member: Longs
+    """The one that does it, or the owner itself."""
     flops: Floats
+    """NaN unknown."""
     transcendentals: Floats
     read: Floats
     written: Floats

@@ -43,33 +43,27 @@ class Doubt(Enum):
 
 
 class DoubtReason(NamedTuple):
-    """A doubt that could overturn the verdict.
-
-    Attributes:
-      what: what is unknown: reasons for FLOPS and LINK, units for PEAK, opcodes for FUNCTION; empty for the others.
-      line: the source line of the instruction that it concerns most, "" unknown.
-      instructions: how many instructions it concerns.
-    """
+    """A doubt that could overturn the verdict."""
 
     doubt: Doubt
     what: tuple[str, ...]
+    """What is unknown: reasons for FLOPS and LINK, units for PEAK, opcodes for FUNCTION; empty for the others."""
     line: str
+    """The source line of the instruction that it concerns most, "" unknown."""
     instructions: int
+    """How many instructions it concerns."""
 
 
 class BoundDecision(NamedTuple):
-    """What bounds a program.
-
-    Attributes:
-      ceiling: UNKNOWN where that is not decided.
-      seconds: the lower bound of the program's time.
-      shares: of that time, what the instructions that each ceiling bounds take.
-      known: of that time, what each ceiling gives, be it exceeded or not by what is unknown.
-      doubts: what is unknown and could overturn it; empty where it is decided.
-    """
+    """What bounds a program."""
 
     ceiling: Ceiling
+    """UNKNOWN where that is not decided."""
     seconds: float
+    """The lower bound of the program's time."""
     shares: dict[Ceiling, float]
+    """Of that time, what the instructions that each ceiling bounds take."""
     known: dict[Ceiling, float]
+    """Of that time, what each ceiling gives, be it exceeded or not by what is unknown."""
     doubts: tuple[Doubt, ...] = ()
+    """What is unknown and could overturn it; empty where it is decided."""

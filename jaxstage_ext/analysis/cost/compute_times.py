@@ -18,24 +18,22 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ComputeTimes:
-    """Seconds per instruction and run.
-
-    Attributes:
-      least: the longest that one unit takes at its highest rate, units working side by side.
-      peak_open, function_open: what the operations without a published peak, and transcendental functions, can take on
-        top at most.
-      unknown: whether FLOPs are unknown.
-      unit: the unit that takes longest, or computes most; None where nothing is computed.
-      work: per unit the operations that it does.   rates: how many it does in a second.
-    """
+    """Seconds per instruction and run."""
 
     least: Floats
+    """The longest that one unit takes at its highest rate, units working side by side."""
     peak_open: Floats
     function_open: Floats
+    """`peak_open`, `function_open`: what the operations without a published peak, and transcendental functions, can
+    take on top at most."""
     unknown: npt.NDArray[np.bool_]
+    """Whether FLOPs are unknown."""
     unit: list[Unit | None]
+    """The unit that takes longest, or computes most; None where nothing is computed."""
     work: dict[Unit, Floats]
+    """Per unit the operations that it does."""
     rates: dict[Unit, Rate]
+    """How many it does in a second."""
 
 
 def read(cost: Cost, device: Ceilings, platform: str) -> ComputeTimes:

@@ -17,12 +17,12 @@ UNKNOWN_FOR_ALL = "unknown for every instruction that computes"
 IN_BRANCH = "in a branch that may not run, counted as if it did"
 MEMBER_UNKNOWN = "unknown for one of its members"
 ALL_BRANCHES = (
-    "Rows list every branch of a conditional as if it ran. Totals of lines and scopes count the branch of most work, "
-    "and the headline's range begins with the branch of least work."
+    "Rows list every branch of a conditional as if it ran. Totals of lines and scopes count only the branch "
+    "that does the most work; the range in the headline starts at the branch that does the least."
 )
 MEASURED = (
     "The ceilings are what was measured on this machine or set by hand, not a vendor's; a run can be faster than these "
-    "lower bounds where the machine was busy as they were measured."
+    "lower bounds if the machine was busy when they were measured."
 )
 _MOST_REASONS = 2
 _NOTED_SHARE = 0.01

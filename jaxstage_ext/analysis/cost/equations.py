@@ -35,15 +35,7 @@ _SHORT = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("compl
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """The work of a jaxpr, one entry of each column per equation.
-
-    Attributes:
-      flops, transcendentals, read, written: of one run.
-      runs: how often it runs; a loop of unknown length counts once.
-      counted_runs: how often it counts in totals: not in a branch of a conditional that has less work than another.
-      unknown: equation -> why its FLOPs are unknown.      uncertain: equation -> why `runs` is uncertain.
-      places: rows of the jaxpr document, source lines, name scopes.
-    """
+    """The work of a jaxpr, one entry of each column per equation."""
 
     primitive: Sequence[str]
     dtype: Sequence[str]
@@ -51,11 +43,17 @@ class Equations:
     transcendentals: Floats
     read: Floats
     written: Floats
+    """`flops`, `transcendentals`, `read`, `written`: of one run."""
     runs: Floats
+    """How often it runs; a loop of unknown length counts once."""
     counted_runs: Floats
+    """How often it counts in totals: not in a branch of a conditional that has less work than another."""
     unknown: Mapping[int, str]
+    """equation -> why its FLOPs are unknown."""
     uncertain: Mapping[int, str]
+    """equation -> why `runs` is uncertain."""
     places: Places = field(repr=False)
+    """Rows of the jaxpr document, source lines, name scopes."""
 
     def __len__(self) -> int:
         return len(self.primitive)

@@ -18,27 +18,24 @@ COMPUTE, MEMORY, INTERCONNECT, UNKNOWN = Ceiling
 
 @dataclass(frozen=True, eq=False)
 class InstructionTimes:
-    """Seconds per instruction and run.
-
-    Attributes:
-      compute: at least. `peak_open` and `function_open` may come on top, and any time where `flops_open`.
-      memory: by the bandwidth of the device's memory, NaN unknown.
-      links: of its collectives, at least; any time where `links_open`.
-      on_chip: what its bytes in memory on the chip can take at most.
-      host_open: whether it moves bytes to or from the host's memory, which may take any time.
-      hidden: of the time of its collectives or of its asynchronous copy, what other work hides.
-    """
+    """Seconds per instruction and run."""
 
     compute: Floats
+    """At least. `peak_open` and `function_open` may come on top, and any time where `flops_open`."""
     peak_open: Floats
     function_open: Floats
     flops_open: Bools
     memory: Floats
+    """By the bandwidth of the device's memory, NaN unknown."""
     links: Floats
+    """Of its collectives, at least; any time where `links_open`."""
     links_open: Bools
     on_chip: Floats
+    """What its bytes in memory on the chip can take at most."""
     hidden: Floats
+    """Of the time of its collectives or of its asynchronous copy, what other work hides."""
     host_open: Bools
+    """Whether it moves bytes to or from the host's memory, which may take any time."""
 
     def without(self, doubts: Collection[Doubt]) -> InstructionTimes:
         """The times with these doubts resolved in favour of the least time."""

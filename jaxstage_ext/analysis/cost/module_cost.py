@@ -53,14 +53,7 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """The work of a module.
-
-    Attributes:
-      flops, transcendentals, bytes_read, bytes_written: per instruction and run; a fusion includes its members.
-      runs: how often each instruction runs.    shown: the instructions that are rows of `table`.
-      unknown: instruction -> why its FLOPs are unknown.
-      near: of the bytes, those outside the device's own memory, such as on the chip; empty where there are none.
-    """
+    """The work of a module."""
 
     ops: Module = field(repr=False)
     places: Places = field(repr=False)
@@ -68,12 +61,18 @@ class Cost:
     transcendentals: Floats
     bytes_read: Floats
     bytes_written: Floats
+    """`flops`, `transcendentals`, `bytes_read`, `bytes_written`: per instruction and run; a fusion includes its
+    members."""
     runs: Floats
+    """How often each instruction runs."""
     runs_once: Floats
     loops: Executions
     shown: npt.NDArray[np.int64]
+    """The instructions that are rows of `table`."""
     unknown: dict[int, str]
+    """instruction -> why its FLOPs are unknown."""
     near: Floats = field(default_factory=lambda: np.zeros(0))
+    """Of the bytes, those outside the device's own memory, such as on the chip; empty where there are none."""
     host: Floats = field(default_factory=lambda: np.zeros(0))
 
     @cached_property

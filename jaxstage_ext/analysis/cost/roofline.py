@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
-from jaxstage_ext.analysis.cost import async_copies, bound_verdict, compute_times, doubt_reasons
+from jaxstage_ext.analysis.cost import async_copies, bound_verdict, compute_times
 from jaxstage_ext.analysis.cost import cost_wording as wording
 from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
@@ -37,48 +37,49 @@ _ON_CHIP_SPEEDUP = 10
 
 @dataclass(frozen=True, eq=False)
 class Roofline:
-    """The instructions of a module under the ceilings of one device.
-
-    Attributes:
-      rows: instructions, the largest lower bound first.
-      intensity: FLOP/B of the device's memory; of memory on the chip where only that is used.
-      moved: all bytes.      near: of these, bytes on the chip.      host: of these, bytes in the host's memory.
-      seconds: lower bound of all runs, NaN unknown. hidden: of these, the time of a collective or an
-        asynchronous copy that other work hides, or that lies before the program.
-      bound: the ceiling that limits it, UNKNOWN where something unknown may.
-      unit: the matrix or vector unit that takes longest, with its dtype and its passes, "" unknown.
-      row: of the HLO document, -1 none.             line: its source line, "" unknown.
-      measured: seconds of all runs in one run of the module, by a profile, NaN unknown; empty where nothing was.
-      decision: what bounds the program.           reasons: what has to be known to say so, where it is not decided.
-      peaks: FLOP/s by unit.
-      is_measured: whether the ceilings were measured or set by hand, and are not the vendor's.
-      caches: their bandwidth in B/s, which bounds instructions that fit in them; None where it is unknown.
-      how_to_measure: how the user can measure ceilings that are unknown; "" where they cannot.
-    """
+    """The instructions of a module under the ceilings of one device."""
 
     title: str
     peaks: Mapping[str, float]
+    """FLOP/s by unit."""
     bandwidth: float | None
     rows: npt.NDArray[np.int64]
+    """Instructions, the largest lower bound first."""
     names: list[str]
     intensity: Floats
+    """FLOP/B of the device's memory; of memory on the chip where only that is used."""
     flops: Floats
     moved: Floats
+    """All bytes."""
     seconds: Floats
+    """Lower bound of all runs, NaN unknown. hidden: of these, the time of a collective or an asynchronous copy that
+    other work hides, or that lies before the program."""
     bound: list[Ceiling]
+    """The ceiling that limits it, UNKNOWN where something unknown may."""
     unit: list[str]
+    """The matrix or vector unit that takes longest, with its dtype and its passes, "" unknown."""
     line: list[str]
+    """Its source line, "" unknown."""
     row: npt.NDArray[np.int64]
+    """Of the HLO document, -1 none."""
     near: Floats
+    """Of these, bytes on the chip."""
     host: Floats
+    """Of these, bytes in the host's memory."""
     hidden: Floats
     decision: BoundDecision
+    """What bounds the program."""
     reasons: tuple[DoubtReason, ...] = ()
+    """What has to be known to say so, where it is not decided."""
     notes: tuple[str, ...] = field(default=())
     is_measured: bool = False
+    """Whether the ceilings were measured or set by hand, and are not the vendor's."""
     caches: float | None = None
+    """Their bandwidth in B/s, which bounds instructions that fit in them; None where it is unknown."""
     how_to_measure: str = ""
+    """How the user can measure ceilings that are unknown; "" where they cannot."""
     measured: Floats = field(default_factory=lambda: np.zeros(0))
+    """Seconds of all runs in one run of the module, by a profile, NaN unknown; empty where nothing was."""
 
     @property
     def total(self) -> float:
@@ -199,7 +200,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
     host = cost.host * (platform != "cpu") if len(cost.host) else np.zeros(len(cost.ops))
     computed = compute_times.read(cost, device, platform)
     times = _times(cost, device, computed, _Elsewhere(near, host), exchanges)
-    decision = bound_verdict.read(cost, times)
+    decision = bound_verdict.verdict(cost, times)
 
     def total(figures: Floats) -> Floats:
         return cost.total(figures)[rows]
@@ -229,7 +230,7 @@ def read(cost: Cost, device: Ceilings, platform: str, exchanges: Sequence[Exchan
         host=total(host)[order],
         hidden=total(times.hidden)[order],
         decision=decision,
-        reasons=doubt_reasons.read(cost, times, computed, decision.doubts, exchanges),
+        reasons=bound_verdict.open_questions(cost, times, computed, decision.doubts, exchanges),
         notes=_notes(cost, near, host, device),
         is_measured=device.measured,
         caches=device.cache_bandwidth if device.cache else None,

@@ -16,53 +16,47 @@ class RangeCause(StrEnum):
 
 
 class Branch(NamedTuple):
-    """One branch of a conditional.
-
-    Attributes:
-      number: from 0, as `lax.switch` counts.   is_of_boolean: whether 0 and 1 are what runs for False and True.
-      line: the source line of its first instruction with one that the other branches do not have, "" unknown.
-      amount: its work in one run, loops of unknown length counted once.
-    """
+    """One branch of a conditional."""
 
     number: int
+    """From 0, as `lax.switch` counts."""
     is_of_boolean: bool
+    """Whether 0 and 1 are what runs for False and True."""
     line: str
+    """The source line of its first instruction with one that the other branches do not have, "" unknown."""
     amount: float
+    """Its work in one run, loops of unknown length counted once."""
 
 
 class RangeReason(NamedTuple):
-    """One instruction that leaves the work open.
-
-    Attributes:
-      row: of the module.   line: its source line, "" unknown.   why: why its work is unknown, "" otherwise.
-      branches: the branch of the least work and that of the most, where they differ; empty otherwise.
-    """
+    """One instruction that leaves the work open."""
 
     cause: RangeCause
     instruction: str
     row: int
+    """Of the module."""
     line: str
+    """Its source line, "" unknown."""
     why: str = ""
+    """Why its work is unknown, "" otherwise."""
     branches: tuple[Branch, ...] = ()
+    """The branch of the least work and that of the most, where they differ; empty otherwise."""
 
 
 @dataclass(frozen=True)
 class WorkRange:
-    """FLOPs or bytes of one run of a program.
-
-    Attributes:
-      least: what is known to be done: the branch of least work of each conditional, no iteration of a loop of unknown
-        length, what is unknown left out.
-      counted: the one figure to compare by: as `least`, but the branch of most work of each conditional, as XLA counts.
-      most: the most that can be done; None where that is not known. `least`, `counted` and `most` are equal where the
-        work is known. A loop of unknown length counts once in `counted`.
-      reasons: why it is a range; empty where it is one figure.
-    """
+    """FLOPs or bytes of one run of a program."""
 
     least: float
+    """What is known to be done: the branch of least work of each conditional, no iteration of a loop of unknown length,
+    what is unknown left out."""
     counted: float
+    """The one figure to compare by: as `least`, but the branch of most work of each conditional, as XLA counts."""
     most: float | None
+    """The most that can be done; None where that is not known. `least`, `counted` and `most` are equal where the work
+    is known. A loop of unknown length counts once in `counted`."""
     reasons: tuple[RangeReason, ...] = ()
+    """Why it is a range; empty where it is one figure."""
 
     @property
     def is_unknown(self) -> bool:

@@ -46,17 +46,14 @@ BY_XLA = Rule(np.max, counts_trips=False)
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """The instructions of a module that run others.
-
-    Attributes:
-      inside: computation -> the rows of its control instructions.
-      order: the computations that run, each after all that it calls.
-    """
+    """The instructions of a module that run others."""
 
     ops: Module = field(repr=False)
     loops: Executions = field(repr=False)
     inside: dict[int, list[int]]
+    """computation -> the rows of its control instructions."""
     order: Sequence[int]
+    """The computations that run, each after all that it calls."""
 
     def called(self, row: int) -> list[int]:
         """The computations that an instruction runs."""

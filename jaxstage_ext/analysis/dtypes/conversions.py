@@ -51,35 +51,34 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Conversion:
-    """One place where a value changes its dtype.
-
-    Attributes:
-      source, target: dtypes, such as "bf16".
-      shape: of the value, per device for HLO.
-      weak: whether the value came from a Python scalar (a weak type).
-      runs: times in one run of the program; None in a loop of unknown length.
-      grows: bytes by which the value grows in one run; negative where it shrinks.
-      written: bytes of the result that go to memory in one run; None where unknown, as in a jaxpr.
-      primitive: the primitive that converts, "" unknown.    users: primitives that take the result, in a jaxpr.
-      with_scalar: whether it is converted to match a Python scalar.
-      line: source line, "" unknown.      row: of the HLO document, -1 in a jaxpr.
-    """
+    """One place where a value changes its dtype."""
 
     stage: ConversionStage
     source: str
     target: str
+    """`source`, `target`: dtypes, such as "bf16"."""
     kind: Change
     shape: tuple[int, ...]
+    """Of the value, per device for HLO."""
     weak: bool
+    """Whether the value came from a Python scalar (a weak type)."""
     runs: float | None
+    """Times in one run of the program; None in a loop of unknown length."""
     grows: int
+    """Bytes by which the value grows in one run; negative where it shrinks."""
     written: int | None
+    """Bytes of the result that go to memory in one run; None where unknown, as in a jaxpr."""
     by: Origin
     primitive: str
+    """The primitive that converts, "" unknown."""
     users: tuple[str, ...]
+    """Primitives that take the result, in a jaxpr."""
     with_scalar: bool
+    """Whether it is converted to match a Python scalar."""
     line: str
+    """Source line, "" unknown."""
     row: int = -1
+    """Of the HLO document, -1 in a jaxpr."""
 
     @property
     def accumulates(self) -> bool:

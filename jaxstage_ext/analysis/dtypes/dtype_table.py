@@ -11,7 +11,7 @@ from typing import Any
 from jaxstage_ext.analysis.dtypes import dtype_wording as wording
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, ConversionStage
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)

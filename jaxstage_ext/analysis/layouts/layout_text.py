@@ -24,22 +24,22 @@ _SPACES = {("tpu", 1): "VMEM", ("tpu", 2): "SMEM"}
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """How an array lies in memory.
-
-    Attributes:
-      dtype: HLO's name.   sizes: of its dimensions.   order: the dimensions from the minor to the major one.
-      tiles: sizes of nested tiles, the outer ones first.   space: XLA's number of the memory.
-      bits: of an element where it is stored in other than its own number; 0 otherwise.
-      text: as HLO writes it, without the dtype and the sizes.
-    """
+    """How an array lies in memory."""
 
     dtype: str
+    """HLO's name."""
     sizes: tuple[int, ...]
+    """Of its dimensions."""
     order: tuple[int, ...]
+    """The dimensions from the minor to the major one."""
     tiles: tuple[tuple[int, ...], ...] = ()
+    """Sizes of nested tiles, the outer ones first."""
     space: int = 0
+    """XLA's number of the memory."""
     bits: int = 0
+    """Of an element where it is stored in other than its own number; 0 otherwise."""
     text: str = ""
+    """As HLO writes it, without the dtype and the sizes."""
 
     @property
     def type(self) -> str:

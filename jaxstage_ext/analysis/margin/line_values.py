@@ -38,21 +38,20 @@ class Lane:
 
 
 class Site(NamedTuple):
-    """A line that computes an array.
-
-    Attributes:
-      op: name of the JAX primitive.      dims: of the whole array.      dtype: as the document spells it.
-      chain, place: numbers of the user's call stack and of its innermost line, -1 unknown.
-      backward: whether it belongs to a derivative.
-    """
+    """A line that computes an array."""
 
     row: int
     op: str
+    """Name of the JAX primitive."""
     dims: tuple[int, ...]
+    """Of the whole array."""
     dtype: str
+    """As the document spells it."""
     chain: int
     place: int
+    """`chain`, `place`: numbers of the user's call stack and of its innermost line, -1 unknown."""
     backward: bool
+    """Whether it belongs to a derivative."""
 
 
 class Chains:

@@ -37,18 +37,17 @@ class WarningKind(StrEnum):
 
 @dataclass(frozen=True)
 class Warned:
-    """One warning, which may stand at several lines of the optimised module.
-
-    Attributes:
-      happened: what happened, in words.    advice: what to do, in words.
-      line: source line, "" unknown.        rows: of the HLO document.
-    """
+    """One warning, which may stand at several lines of the optimised module."""
 
     kind: WarningKind
     happened: str
+    """What happened, in words."""
     advice: str
+    """What to do, in words."""
     line: str
+    """Source line, "" unknown."""
     rows: tuple[int, ...]
+    """Of the HLO document."""
 
     @property
     def text(self) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from jaxstage_ext.analysis.cost.module_cost import Places
-from jaxstage_ext.analysis.margin import line_values, sharding_labels
+from jaxstage_ext.analysis.margin import line_values
 from jaxstage_ext.analysis.margin.line_values import Chains, Lane, Mark, Site
-from jaxstage_ext.analysis.margin.sharding_labels import SEVERAL, mark, together
-from jaxstage_ext.analysis.sharding.propagation import Propagated
+from jaxstage_ext.analysis.sharding import sharding_wording as wording
+from jaxstage_ext.analysis.sharding.propagation import Chooser, Propagated
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, ShardedValue, intermediates
+from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED, Sharding
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.frames import Frames
@@ -24,20 +26,18 @@ _INFERRED = "Inferred from the name and shape of the instruction."
 
 @dataclass(frozen=True)
 class MarginInputs:
-    """The shardings of a program and the documents that they are shown in.
-
-    Attributes:
-      values: its arguments and results.      propagated: the module that the partitioner gets, None unknown.
-      optimised: the optimised module and the places of its instructions, None without one.
-      definition: file and line where the function begins.
-    """
+    """The shardings of a program and the documents that they are shown in."""
 
     frames: Frames
     documents: Mapping[str, Document]
     values: Sequence[ShardedValue]
+    """Its arguments and results."""
     propagated: Propagated | None = None
+    """The module that the partitioner gets, None unknown."""
     optimised: tuple[Module, Places] | None = None
+    """The optimised module and the places of its instructions, None without one."""
     definition: tuple[str, int] | None = None
+    """File and line where the function begins."""
     notes: tuple[str, ...] = ()
     chains: Chains = field(init=False)
 
@@ -49,7 +49,7 @@ def lane(program: MarginInputs) -> Lane:
     """The sharding marks of every document."""
     module = program.propagated
     made = list(zip(module.rows.tolist(), intermediates(module), strict=True)) if module else []
-    known: dict[sharding_labels.Key, Mark] = {}
+    known: dict[LabelKey, Mark] = {}
     arrays = [(row, value, _remembered(known, value)) for row, value in made if value.map.shape]
     marks = {kind: dict(_edges(program, document)) for kind, document in program.documents.items()}
     for kind in ("jaxpr", "stablehlo"):
@@ -64,9 +64,9 @@ def lane(program: MarginInputs) -> Lane:
     return Lane(marks, program.notes)
 
 
-def _remembered(known: dict[sharding_labels.Key, Mark], value: ShardedValue) -> Mark:
-    key = sharding_labels.key(value)
-    return known.get(key) or known.setdefault(key, mark(value))
+def _remembered(known: dict[LabelKey, Mark], value: ShardedValue) -> Mark:
+    key = label_key(value)
+    return known.get(key) or known.setdefault(key, sharding_mark(value))
 
 
 def _edges(program: MarginInputs, document: Document) -> list[tuple[int, Mark]]:
@@ -154,7 +154,7 @@ def _of_optimised(program: MarginInputs, ops: Module, places: Places, arrays: Ma
     For a sum over devices only the sum and what follows it are marked: what precedes it is partial.
     """
     document = program.documents["hlo"]
-    named = {value.name: mark(value) for value in program.values if value.kind == ARGUMENT}
+    named = {value.name: sharding_mark(value) for value in program.values if value.kind == ARGUMENT}
     parts, sums = _parts(program.propagated, arrays), _sums(document, ops, places)
     marked: dict[int, Mark] = {}
     for instruction in np.flatnonzero(places.row >= 0).tolist():
@@ -187,3 +187,83 @@ def _sums(document: Document, ops: Module, places: Places) -> dict[str, int]:
     """The first row of a sum over devices, by scope."""
     rows = places.row[ops.rows(b"all-reduce", b"all-reduce-start", b"reduce-scatter")]
     return {document.scope_name(row): row for row in sorted(rows[rows >= 0].tolist(), reverse=True)}
+
+
+NOBODY, SEVERAL = "nobody", "several"
+"""Kinds of marks beside those named after who chose the sharding."""
+_CHOSEN = {
+    Chooser.YOU: "chosen by you",
+    Chooser.COMPILER: "chosen by the compiler",
+    Chooser.JAX: "chosen by JAX, from the types of an explicit mesh",
+    Chooser.COMMITTED: "where the committed arguments are",
+    Chooser.DEFAULT: "on the default device",
+    None: "not chosen yet",
+}
+
+
+def short(sharding: Sharding) -> str:
+    """A sharding in a few characters: the mesh axes of each dimension, "·" for none; "replicated" without any."""
+    if not sharding.is_known:
+        return "?"
+    if sharding.devices == 1:
+        return "one device"
+    if sharding.axes is None:
+        cut = "×".join(map(str, sharding.tiles)) if any(count > 1 for count in sharding.tiles) else "replicated"
+    elif any(sharding.axes):
+        cut = ",".join("+".join(map(str, dim)) or "·" for dim in sharding.axes)
+    else:
+        cut = "replicated"
+    if sharding.shared(MANUAL) > 1:
+        return "per device" if cut == "replicated" else f"{cut} per device"
+    return f"{cut} sums" if sharding.shared(UNREDUCED) > 1 else cut
+
+
+def sharding_mark(value: ShardedValue) -> Mark:
+    """The mark of a line that computes one value."""
+    sharding = value.map.sharding
+    lines = [f"{sharding.spec}: {_CHOSEN[value.chosen_by]}", f"{_named(value)}{_mesh(sharding)}", _share(value)]
+    if sharding.text and sharding.text != sharding.spec:
+        lines.append(sharding.text)
+    return Mark(short(sharding), value.chosen_by or NOBODY, "\n".join(lines))
+
+
+def together(values: Sequence[ShardedValue], noun: str = "") -> Mark:
+    """The mark of a line with several values: the last of the largest, and how many differ; `noun` counts them."""
+    if len(values) == 1:
+        return sharding_mark(values[0])
+    largest = max(math.prod(value.map.shape) for value in values)
+    last = [value for value in values if math.prod(value.map.shape) == largest][-1]
+    alike = list({label_key(value): value for value in values}.values())
+    ways = len({short(value.map.sharding) for value in alike})
+    label = f"{len(values)} {noun}" if noun else short(last.map.sharding) + (f" +{ways - 1}" if ways > 1 else "")
+    kinds = {value.chosen_by for value in alike} if noun else {last.chosen_by}
+    kind = (kinds.pop() or NOBODY) if len(kinds) == 1 else SEVERAL
+    return Mark(label, kind, line_values.listed([_line(value) for value in alike]))
+
+
+LabelKey = tuple[str, str, tuple[int, ...], int, str | None]
+
+
+def label_key(value: ShardedValue) -> LabelKey:
+    """Values with equal keys have equal marks."""
+    shard_map = value.map
+    return value.made_by or value.name, shard_map.dtype, shard_map.shape, id(shard_map.sharding), value.chosen_by
+
+
+def _line(value: ShardedValue) -> str:
+    return f"{_named(value)}: {value.map.sharding.spec}, {_CHOSEN[value.chosen_by]}; {_share(value)}"
+
+
+def _named(value: ShardedValue) -> str:
+    return f"{value.made_by or value.name} {wording.array(value.map.dtype, value.map.shape)}"
+
+
+def _mesh(sharding: Sharding) -> str:
+    return f" on mesh {sharding.mesh}" if sharding.mesh is not None else ""
+
+
+def _share(value: ShardedValue) -> str:
+    if not value.map.fits:
+        return f"which device holds what is unknown: {value.map.sharding.problem or wording.OTHER_RANK}"
+    parts = [wording.per_device(value.map), wording.copies(value.map), wording.uneven(value.map)]
+    return ", ".join(filter(None, parts))

@@ -37,30 +37,32 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Buffers:
-    """Pieces of memory, each with one live range; one row per buffer.
-
-    Attributes:
-      value: the value (row of the assignment) that it is named after.    instruction: row of the module, -1 unknown.
-      space: memory space (XLA's color).           size: bytes that it takes.   used: bytes of those that hold data.
-      start, end: positions in the schedule, inclusive.                         kind: a Kind.
-      parameter: number of the module's parameter, -1 for none.                 allocation: where it is.
-      output: whether it holds a result of the program in the end.
-      traced: whether XLA records its live range; one without counts as live throughout, since it shares its place
-        with no other.
-    """
+    """Pieces of memory, each with one live range; one row per buffer."""
 
     value: Longs
+    """The value (row of the assignment) that it is named after."""
     instruction: Longs
+    """Row of the module, -1 unknown."""
     space: Longs
+    """Memory space (XLA's color)."""
     size: Longs
+    """Bytes that it takes."""
     used: Longs
+    """Bytes of those that hold data."""
     start: Longs
     end: Longs
+    """`start`, `end`: positions in the schedule, inclusive."""
     kind: Longs
+    """A Kind."""
     parameter: Longs
+    """Number of the module's parameter, -1 for none."""
     allocation: Longs
+    """Where it is."""
     output: npt.NDArray[np.bool_]
+    """Whether it holds a result of the program in the end."""
     traced: npt.NDArray[np.bool_]
+    """Whether XLA records its live range; one without counts as live throughout, since it shares its place with no
+    other."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -73,20 +75,18 @@ class Buffers:
 
 @dataclass(frozen=True, eq=False)
 class ScheduledBuffers:
-    """A module's buffers over its schedule, and what they were read from.
-
-    Attributes:
-      row: per value, its instruction.     shapes: per value.
-      lives: live ranges of temporary memory; its rows are those of `buffers` from `first_life` on.
-    """
+    """A module's buffers over its schedule, and what they were read from."""
 
     ops: Module = field(repr=False)
     assignment: Assignment = field(repr=False)
     schedule: Schedule
     uses: Uses
     row: Longs
+    """Per value, its instruction."""
     shapes: Shapes
+    """Per value."""
     lives: Lives
+    """Live ranges of temporary memory; its rows are those of `buffers` from `first_life` on."""
     buffers: Buffers
     first_life: int
 

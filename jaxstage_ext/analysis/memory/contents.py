@@ -57,3 +57,11 @@ def title(scheduled: ScheduledBuffers, value: int) -> str | None:
 def shape(scheduled: ScheduledBuffers, value: int) -> str:
     """A value's shape as HLO writes it, "" where unknown."""
     return parts.text(scheduled.shapes, value) if value >= 0 else ""
+
+
+def first_known(places: Longs, *instructions: Longs) -> Longs:
+    """The row of the document of the first of these instructions that has one; -1 for none."""
+    rows = np.full(len(instructions[0]), -1, np.int64)
+    for instruction in instructions:
+        rows = np.where((rows < 0) & (instruction >= 0), places[np.maximum(instruction, 0)], rows)
+    return rows

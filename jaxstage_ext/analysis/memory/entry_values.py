@@ -14,7 +14,7 @@ from jaxstage_ext.analysis.memory import uses
 from jaxstage_ext.analysis.memory.buffers import Buffers, ScheduledBuffers
 from jaxstage_ext.analysis.memory.spaces import DEFAULT
 from jaxstage_ext.ir.hlo import parts as hlo_parts
-from jaxstage_ext.ir.hlo.aliases import aliased_arguments
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.ir.wire.lists import Lists, lists
 from jaxstage_ext.ir.wire.protowire import Longs
@@ -47,17 +47,16 @@ class Constant(NamedTuple):
 
 @dataclass(frozen=True)
 class EntryComputation:
-    """What JAX calls the parameters and results of the module's entry.
-
-    Attributes:
-      arguments: in JAX's order.   results: paths of the results.   constants: the largest first.
-      tokens: how many parameters before the arguments carry the order of effects.
-    """
+    """What JAX calls the parameters and results of the module's entry."""
 
     arguments: tuple[Argument, ...]
+    """In JAX's order."""
     results: tuple[str, ...]
+    """Paths of the results."""
     constants: tuple[Constant, ...] = ()
+    """The largest first."""
     tokens: int = 0
+    """How many parameters before the arguments carry the order of effects."""
 
     @cached_property
     def kept(self) -> list[int]:
@@ -104,23 +103,22 @@ class Donation(Enum):
 
 
 class ArgumentMemory(NamedTuple):
-    """An argument of the function on one device.
-
-    Attributes:
-      size: bytes; None where JAX pruned it.    padding: of these, bytes without data.
-      becomes: the results that take its memory.    read: whether an instruction reads it.
-      space: XLA's number of the memory that holds it.
-    """
+    """An argument of the function on one device."""
 
     name: str
     shape: str
     size: int | None
+    """Bytes; None where JAX pruned it."""
     padding: int | None
+    """Of these, bytes without data."""
     donated: bool
     kept: bool
     becomes: tuple[str, ...]
+    """The results that take its memory."""
     read: bool
+    """Whether an instruction reads it."""
     space: int = DEFAULT
+    """XLA's number of the memory that holds it."""
 
     @property
     def donation(self) -> Donation:
@@ -287,3 +285,11 @@ def constants(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> li
         KeptConstant(array.names, array.shape, array.size, array.size < LARGE or array.elements in sizes)
         for array in captured
     ]
+
+
+def aliased_arguments(module: Module) -> dict[int, int]:
+    """The number of the argument whose memory XLA reuses, by the number of the result."""
+    return {
+        (entry.output_shape_index or (0,))[0]: (entry.parameter_shape_index or (entry.parameter_number,))[0]
+        for entry in module.header.input_output_alias.entries
+    }

@@ -58,21 +58,19 @@ _POSSIBLE = {Fits.YES: True, Fits.WITH_SETTING: True, Fits.NO: False, Fits.UNKNO
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether a program fits on its device.
-
-    Attributes:
-      needed: bytes that the device must hold, None where unknown.    room: bytes that it has, None where unknown.
-      bound: where `needed` is unknown, the least of it if the program does not fit, the most if it does.
-      reason: why it is unknown, "" otherwise.
-      text: the same in one sentence.
-    """
+    """Whether a program fits on its device."""
 
     verdict: FitVerdict
     needed: int | None
+    """Bytes that the device must hold, None where unknown."""
     room: int | None
+    """Bytes that it has, None where unknown."""
     reason: str = ""
+    """Why it is unknown, "" otherwise."""
     bound: int | None = None
+    """Where `needed` is unknown, the least of it if the program does not fit, the most if it does."""
     text: str = ""
+    """The same in one sentence."""
 
     @property
     def answer(self) -> Fits:

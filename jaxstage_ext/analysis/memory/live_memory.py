@@ -17,62 +17,59 @@ import numpy as np
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.memory import (
     contents,
-    document_rows,
     embedded_constants,
-    entry_tables,
     entry_values,
     live_ranges,
     memory_advice,
     memory_checks,
-    policy_trials,
-    residual_tables,
+    memory_tables,
+    program_trials,
     spaces,
 )
 from jaxstage_ext.analysis.memory import fit as memory_fit
 from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
-from jaxstage_ext.analysis.memory.donation_trials import DonationTrial
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, EntryComputation, KeptConstant, ResultMemory
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
 from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference
+from jaxstage_ext.analysis.memory.memory_tables import Kept
 from jaxstage_ext.analysis.memory.origins import Origins
-from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
-from jaxstage_ext.analysis.memory.residual_tables import Kept
+from jaxstage_ext.analysis.memory.program_trials import DonationTrial, PolicyTrial
 from jaxstage_ext.analysis.memory.spaces import DEFAULT, Space
 from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A module's memory on one device.
-
-    Attributes:
-      spaces: the device's own memory first.      stats: XLA's figures of its executable; empty where it gives none.
-      error: what XLA raised, where the compile failed.     entry: names of arguments and results, where known.
-      kept: gives the residuals under a policy.             trial: compiles the program under a policy.
-      donate: compiles the program with arguments donated.
-      allocated: what the executable takes of the device's own memory, where XLA says so.
-    """
+    """A module's memory on one device."""
 
     scheduled: ScheduledBuffers = field(repr=False)
     places: Places = field(repr=False)
     platform: str
     device: DeviceMemory
     spaces: tuple[Space, ...]
+    """The device's own memory first."""
     stats: Mapping[str, int]
+    """XLA's figures of its executable; empty where it gives none."""
     entry: EntryComputation | None = field(repr=False)
+    """Names of arguments and results, where known."""
     error: str | None = None
+    """What XLA raised, where the compile failed."""
     notes: tuple[str, ...] = ()
     kept: Callable[[Any], Sequence[Kept]] | None = field(default=None, repr=False)
+    """Gives the residuals under a policy."""
     allocated: int | None = None
+    """What the executable takes of the device's own memory, where XLA says so."""
     trial: Callable[[Any, Memory, Progress | None], PolicyTrial] | None = field(default=None, repr=False)
+    """Compiles the program under a policy."""
     donate: Callable[[tuple[str, ...], Memory, Progress | None], DonationTrial] | None = field(default=None, repr=False)
+    """Compiles the program with arguments donated."""
     _trials: dict[Any, PolicyTrial] = field(default_factory=dict, repr=False)
     _donations: dict[tuple[str, ...], DonationTrial] = field(default_factory=dict, repr=False)
 
@@ -170,7 +167,7 @@ class Memory:
         pairs = zip(rows.tolist(), values.tolist(), strict=True)
         origin = np.array([self._origin(row, value) for row, value in pairs], np.int64)
         lines = [self.places.line[row] if row >= 0 else "" for row in origin.tolist()]
-        return lines, document_rows.first_known(self.places.row, origin, made)
+        return lines, contents.first_known(self.places.row, origin, made)
 
     def _origin(self, buffer: int, value: int) -> int:
         """The instruction that computes the value in a buffer; of a loop's, also where it is named after the start."""
@@ -235,12 +232,12 @@ class Memory:
     @cached_property
     def arguments(self) -> Table:
         """The function's arguments: bytes, and whether each was donated, used or pruned."""
-        return entry_tables.arguments(self._arguments, self._memories)
+        return memory_tables.arguments(self._arguments, self._memories)
 
     @cached_property
     def results(self) -> Table:
         """The function's results: bytes, and the argument whose memory each reuses."""
-        return entry_tables.results(self._results, self._memories)
+        return memory_tables.results(self._results, self._memories)
 
     @property
     def _memories(self) -> dict[int, str]:
@@ -249,7 +246,7 @@ class Memory:
     @cached_property
     def constants(self) -> Table:
         """Arrays that the program closes over, the largest first, with their Python names."""
-        return entry_tables.constants(self._constants)
+        return memory_tables.constants(self._constants)
 
     @cached_property
     def fit(self) -> Fit:
@@ -275,7 +272,7 @@ class Memory:
     @property
     def advice(self) -> Table:
         """What could be changed, with the bytes that it concerns; what a change does where it was compiled."""
-        return entry_tables.advice(self.suggestions, self._how)
+        return memory_tables.advice(self.suggestions, self._how)
 
     @property
     def untried_donation(self) -> tuple[str, ...]:
@@ -294,7 +291,7 @@ class Memory:
             return str(tried)
         tries = [trial for trial in self._trials.values() if trial.written is not None]
         if item.kind is Suggestion.RESIDUALS and tries:
-            return policy_trials.best(tries)
+            return program_trials.best(tries)
         return wording.advice(item, self.scheduled, self._named, self.donate is not None)
 
     def with_donation(self, *names: str, progress: Progress | None = None) -> DonationTrial:
@@ -323,7 +320,7 @@ class Memory:
     @cached_property
     def checks(self) -> Table:
         """These figures beside XLA's own, and why they differ where they do."""
-        return entry_tables.checks(self._checks)
+        return memory_tables.checks(self._checks)
 
     @property
     def differing(self) -> int:
@@ -349,9 +346,9 @@ class Memory:
 
         Raises ValueError for a policy that does not exist, and where nothing is differentiated.
         """
-        return residual_tables.table(self.residual_arrays(policy))
+        return memory_tables.table(self.residual_arrays(policy))
 
-    def policies(self, names: Sequence[str] = residual_tables.POLICIES) -> Table:
+    def policies(self, names: Sequence[str] = memory_tables.POLICIES) -> Table:
         """The residuals under `jax.checkpoint` around everything that is differentiated, policy by policy.
 
         Beside them stand the peak and the FLOPs of the program as written, and of each policy that was compiled.
@@ -359,7 +356,7 @@ class Memory:
         kept = {name: self.residual_arrays(name or None) for name in ("", *names)}
         if self.trial is not None:
             self.with_policy(None)
-        return policy_trials.compared(kept, {name: self._trials[name] for name in kept if name in self._trials})
+        return program_trials.compared(kept, {name: self._trials[name] for name in kept if name in self._trials})
 
     def with_policy(self, policy: Any, progress: Progress | None = None) -> PolicyTrial:
         """The program compiled with `jax.checkpoint` and a policy around everything that is differentiated.

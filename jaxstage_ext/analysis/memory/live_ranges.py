@@ -18,20 +18,18 @@ from jaxstage_ext.ir.wire.protowire import Longs
 
 @dataclass(frozen=True, eq=False)
 class Lives:
-    """Buffers of temporary memory, one row each.
-
-    Attributes:
-      value: the value that the memory was allocated for.
-      start, end: positions in the schedule, both inclusive.
-      member_of, member, since: the values of each buffer (row), and the position where each begins; by row, then time.
-    """
+    """Buffers of temporary memory, one row each."""
 
     value: Longs
+    """The value that the memory was allocated for."""
     start: Longs
     end: Longs
+    """`start`, `end`: positions in the schedule, both inclusive."""
     member_of: Longs
     member: Longs
     since: Longs
+    """`member_of`, `member`, `since`: the values of each buffer (row), and the position where each begins; by row, then
+    time."""
 
     def __len__(self) -> int:
         return len(self.value)

@@ -45,20 +45,18 @@ _PARAMETER = re.compile(r"[^\[.]*")
 
 
 class MemoryAdvice(NamedTuple):
-    """One suggestion.
-
-    Attributes:
-      bytes: what it concerns, which may be more or less than what a change saves.
-      names: arguments or constants to change.    line: source line of the largest contributor, "" unknown.
-      others: arguments whose memory the results reuse instead.
-    """
+    """One suggestion."""
 
     kind: Suggestion
     bytes: int
+    """What it concerns, which may be more or less than what a change saves."""
     names: tuple[str, ...] = ()
+    """Arguments or constants to change."""
     line: str = ""
+    """Source line of the largest contributor, "" unknown."""
     largest: Part | None = None
     others: tuple[str, ...] = ()
+    """Arguments whose memory the results reuse instead."""
 
     @property
     def asked(self) -> tuple[str, ...]:

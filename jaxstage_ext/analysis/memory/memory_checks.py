@@ -12,7 +12,7 @@ CLOSE = 0.01
 """Figures that differ by less than this share agree."""
 
 
-class Figure(Enum):
+class CheckedFigure(Enum):
     """What is compared."""
 
     RESERVED = "reserved"
@@ -34,7 +34,7 @@ class CheckDifference(Enum):
 class Check(NamedTuple):
     """One figure in bytes, and XLA's; `other` and `own` name the memories that XLA adds up."""
 
-    figure: Figure
+    figure: CheckedFigure
     ours: int
     xla: int | None
     difference: CheckDifference = CheckDifference.NONE
@@ -67,26 +67,28 @@ def _reserved(space: Space, stats: Mapping[str, int], platform: str) -> Check:
     xla = stats.get("total_allocation_bytes")
     if xla is None and platform == "cpu":
         xla = stats.get("peak_memory_in_bytes", 0) + stats.get("temp_size_in_bytes", 0)
-    return Check(Figure.RESERVED, ours, xla, CheckDifference.NONE if _close(ours, xla) else CheckDifference.UNEXPLAINED)
+    return Check(
+        CheckedFigure.RESERVED, ours, xla, CheckDifference.NONE if _close(ours, xla) else CheckDifference.UNEXPLAINED
+    )
 
 
 def _peak(spaces: Sequence[Space], stats: Mapping[str, int], platform: str, simulated: int) -> Check:
     """XLA's peak adds what all memories hold throughout to the largest of its simulations."""
     own, xla = spaces[0], stats.get("peak_memory_in_bytes")
     if _close(own.peak, xla):
-        return Check(Figure.PEAK, own.peak, xla)
+        return Check(CheckedFigure.PEAK, own.peak, xla)
     held = sum(space.held for space in spaces)
     if platform == "cpu" and (xla or 0) == held:
-        return Check(Figure.PEAK, own.peak, xla, CheckDifference.NO_TEMPORARIES)
+        return Check(CheckedFigure.PEAK, own.peak, xla, CheckDifference.NO_TEMPORARIES)
     if (xla or 0) != held + simulated:
-        return Check(Figure.PEAK, own.peak, xla, CheckDifference.UNEXPLAINED)
+        return Check(CheckedFigure.PEAK, own.peak, xla, CheckDifference.UNEXPLAINED)
     others = [space for space in spaces if space.peak - space.held > own.peak - own.held]
     if others:
-        return Check(Figure.PEAK, own.peak, xla, CheckDifference.OTHER_MEMORY, others[0].name, own.name)
+        return Check(CheckedFigure.PEAK, own.peak, xla, CheckDifference.OTHER_MEMORY, others[0].name, own.name)
     if (elsewhere := [space for space in spaces[1:] if space.held]) and _close(own.peak + held - own.held, xla):
         names = " and ".join(space.name for space in elsewhere)
-        return Check(Figure.PEAK, own.peak, xla, CheckDifference.HELD_ELSEWHERE, names, own.name)
-    return Check(Figure.PEAK, own.peak, xla, CheckDifference.UNTRACED)
+        return Check(CheckedFigure.PEAK, own.peak, xla, CheckDifference.HELD_ELSEWHERE, names, own.name)
+    return Check(CheckedFigure.PEAK, own.peak, xla, CheckDifference.UNTRACED)
 
 
 def _close(ours: int, xla: int | None) -> bool:

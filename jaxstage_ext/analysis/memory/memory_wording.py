@@ -12,7 +12,7 @@ from jaxstage_ext.analysis.memory.buffers import Kind, ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import Donation
 from jaxstage_ext.analysis.memory.fit import GPU_SHARE, DeviceMemory, Fit, FitVerdict
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
-from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
+from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, CheckedFigure
 from jaxstage_ext.analysis.memory.spaces import Space
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.units import scaled
@@ -22,7 +22,7 @@ DONATIONS = {
     Donation.NOT_DONATED: "not donated",
     Donation.USED: "donated and used",
     Donation.UNUSED: "donation unused",
-    Donation.ALIASED: "not donated, but its memory is used",
+    Donation.ALIASED: "not donated, but its buffer is reused",
     Donation.PRUNED: "unused, pruned by JAX",
     Donation.DONATED_PRUNED: "donation unused: the argument was pruned by JAX",
 }
@@ -36,7 +36,7 @@ SUGGESTIONS = {
     Suggestion.GAPS: "Gaps between buffers",
     Suggestion.CONSTANTS: "Captured constants",
 }
-FIGURES = {Figure.RESERVED: "total allocation", Figure.PEAK: "peak"}
+FIGURES = {CheckedFigure.RESERVED: "total allocation", CheckedFigure.PEAK: "peak"}
 FRACTION = "XLA_PYTHON_CLIENT_MEM_FRACTION"
 """The environment variable that sets the share of a GPU's memory that JAX takes."""
 NO_STATS = "XLA gave no figures of its own."
@@ -46,8 +46,9 @@ UNNAMED = "no Python name refers to it"
 NO_LINE = "no source line is recorded"
 NOT_TRACED = "what the backward pass keeps is unknown: the function was not traced here"
 RECOMPUTED = (
-    "Residuals are what the forward pass leaves for the backward pass, by the jaxpr. They are not the peak: what is "
-    "not kept is recomputed and live again in the backward pass. Compile a policy to see its peak."
+    "Residuals are the values that the forward pass saves for the backward pass, as counted on the jaxpr. They are not "
+    "the peak: values that are not saved are recomputed and live again in the backward pass. "
+    "Compile a policy to see its peak."
 )
 NO_TRIALS = "JAX did not trace this program here, so it cannot be compiled with a change; inspect the function itself"
 AS_WRITTEN = "as written"
@@ -206,7 +207,7 @@ def _little(saved: int) -> str:
     return f"only {scaled(saved, 'B')}" if saved > 0 else "nothing"
 
 
-def checkpoint_trial(policy: str, taken: Taken, written: Taken) -> str:
+def checkpoint_trial(policy: str, taken: PolicyCost, written: PolicyCost) -> str:
     """What `jax.checkpoint` with the best policy that was compiled does."""
     saved = written.peak - taken.peak
     if saved > _WORTH_SAYING * written.peak:
@@ -214,14 +215,14 @@ def checkpoint_trial(policy: str, taken: Taken, written: Taken) -> str:
     return f"jax.checkpoint saves {_little(saved)}. {trial(policy, taken, written)}"
 
 
-class Taken(NamedTuple):
+class PolicyCost(NamedTuple):
     """What a compiled program takes: live bytes at its peak, and FLOPs."""
 
     peak: int
     work: WorkRange
 
 
-def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
+def trial(policy: str, taken: PolicyCost, written: PolicyCost | None = None) -> str:
     """What a program compiled with a checkpoint policy takes, beside the program as written."""
     head = f"{policy or AS_WRITTEN}: {_taken(taken)}"
     if written is None:
@@ -231,7 +232,7 @@ def trial(policy: str, taken: Taken, written: Taken | None = None) -> str:
     return f"{head} ({AS_WRITTEN}: {_taken(written)}{change})."
 
 
-def _taken(taken: Taken) -> str:
+def _taken(taken: PolicyCost) -> str:
     return f"peak of {scaled(taken.peak, 'B')}, {cost_wording.work(taken.work, 'FLOP')}"
 
 

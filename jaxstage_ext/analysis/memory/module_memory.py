@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.memory.buffers import ScheduledBuffers
 from jaxstage_ext.analysis.memory.entry_values import EntryComputation
 from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.analysis.memory.residual_tables import Kept
+from jaxstage_ext.analysis.memory.memory_tables import Kept
 
 
 def read(

@@ -24,21 +24,20 @@ _NAMES: Mapping[str, Mapping[int, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """One memory of the device.
-
-    Attributes:
-      held: bytes that are live for the whole run: arguments, results, constants.    reserved: all bytes allocated.
-      local: bytes on threads' stacks or in registers, which the other figures leave out.
-      position: where in the schedule most bytes are live.    peak: live bytes at that position.
-    """
+    """One memory of the device."""
 
     color: int
     name: str
     held: int
+    """Bytes that are live for the whole run: arguments, results, constants."""
     reserved: int
+    """All bytes allocated."""
     local: int
+    """Bytes on threads' stacks or in registers, which the other figures leave out."""
     position: int
+    """Where in the schedule most bytes are live."""
     peak: int
+    """Live bytes at that position."""
 
 
 def read(scheduled: ScheduledBuffers, platform: str) -> tuple[Space, ...]:

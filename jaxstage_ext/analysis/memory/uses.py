@@ -26,18 +26,16 @@ FORWARD, BACKWARD = "jvp(", "transpose("
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """Per instruction.
-
-    Attributes:
-      last: position of the last instruction that reads its result in place; its own where none does.
-      forward: it belongs to the forward pass of a derivative.   backward: it belongs to the backward pass.
-      saved: made by the forward pass and read by the backward pass.
-    """
+    """Per instruction."""
 
     last: Longs
+    """Position of the last instruction that reads its result in place; its own where none does."""
     forward: Bools
+    """It belongs to the forward pass of a derivative."""
     backward: Bools
+    """It belongs to the backward pass."""
     saved: Bools
+    """Made by the forward pass and read by the backward pass."""
 
 
 def read(ops: Module, position: Longs, scopes: Sequence[str]) -> Uses:

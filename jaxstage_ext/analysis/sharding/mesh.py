@@ -28,15 +28,12 @@ def check_number(devices: int) -> int:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Named axes of devices.
-
-    Attributes:
-      devices: positions in the program's device assignment, the last axis fastest; None for 0, 1, 2, ...
-    """
+    """Named axes of devices."""
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     devices: tuple[int, ...] | None = None
+    """Positions in the program's device assignment, the last axis fastest; None for 0, 1, 2, ..."""
 
     @property
     def size(self) -> int:

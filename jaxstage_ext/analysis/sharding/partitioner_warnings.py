@@ -22,21 +22,19 @@ _OP_NAME = re.compile(r'metadata=\{[^{}]*?op_name="(?P<name>[^"]*)"')
 
 @dataclass(frozen=True)
 class Rematerialised:
-    """A value that is fully replicated although the program does not ask for it.
-
-    Attributes:
-      value: what the compiler calls it.     shard: type and shape per device.
-      line: source line of what uses it with the other sharding, else its own, "" unknown.
-      scope: the name scope of the operation.
-      before, after: the shardings between which it knows no direct way.
-    """
+    """A value that is fully replicated although the program does not ask for it."""
 
     value: str
+    """What the compiler calls it."""
     line: str
+    """Source line of what uses it with the other sharding, else its own, "" unknown."""
     before: str
     after: str
+    """`before`, `after`: the shardings between which it knows no direct way."""
     scope: str = ""
+    """The name scope of the operation."""
     shard: str = ""
+    """Type and shape per device."""
 
     def __str__(self) -> str:
         at = f" at {self.line}" if self.line else ""

@@ -48,26 +48,25 @@ _NO_VALUE = (b"tuple", b"get-tuple-element", b"parameter", b"constant", b"after-
 
 @dataclass(frozen=True, eq=False)
 class Propagated:
-    """A module after propagation.
-
-    Attributes:
-      ops: its instructions.
-      devices: how many the program has.      meshes: their axes name shardings that have no names of their own.
-      lines: source line of each instruction, "" unknown.      frame: its stack in the frame table, -1 unknown.
-      explicit: whether JAX chose, on meshes with explicit axes.
-      placed: by instruction that only names a memory for a value, the one that makes the value. Nothing else uses it:
-        operands are what makes them.
-      restored: the instructions whose line XLA lost and that was found elsewhere; their names are not their own.
-    """
+    """A module after propagation."""
 
     ops: Module = field(repr=False)
+    """Its instructions."""
     devices: int
+    """How many the program has."""
     meshes: Sequence[Mesh] = ()
+    """Their axes name shardings that have no names of their own."""
     lines: Sequence[str] = ()
+    """Source line of each instruction, "" unknown."""
     frame: Sequence[int] = ()
+    """Its stack in the frame table, -1 unknown."""
     explicit: bool = False
+    """Whether JAX chose, on meshes with explicit axes."""
     restored: frozenset[int] = frozenset()
+    """The instructions whose line XLA lost and that was found elsewhere; their names are not their own."""
     placed: Mapping[int, int] = field(default_factory=dict)
+    """By instruction that only names a memory for a value, the one that makes the value. Nothing else uses it: operands
+    are what makes them."""
 
     def line(self, row: int) -> str:
         return self.lines[row] if row < len(self.lines) else ""

@@ -110,20 +110,19 @@ def _axes(entry: Any) -> tuple[Axis, ...]:
 
 
 class PlacedSide(NamedTuple):
-    """One of the two that are on different devices.
-
-    Attributes:
-      name: that of an argument, "" for something else.   what: in words, such as "with_sharding_constraint".
-      ids: of its devices; None of a mesh without devices, which has a `size`.
-      platform: in capitals, "" where it has no devices.   at: its line as JAX says it, "" where it does not.
-    """
+    """One of the two that are on different devices."""
 
     name: str
+    """That of an argument, "" for something else."""
     what: str
+    """In words, such as "with_sharding_constraint"."""
     ids: tuple[int, ...] | None
+    """Of its devices; None of a mesh without devices, which has a `size`."""
     size: int
     platform: str
+    """In capitals, "" where it has no devices."""
     at: str
+    """Its line as JAX says it, "" where it does not."""
 
     def sentence(self, mesh: str = "") -> str:
         """`x is on devices 0, 1 (mesh d=2).`"""

@@ -24,21 +24,19 @@ ARGUMENT, RESULT, INTERMEDIATE = ValueKind
 
 @dataclass(frozen=True, eq=False)
 class ShardedValue:
-    """An array of a program and its sharding.
-
-    Attributes:
-      chosen_by: None where the sharding is not chosen yet.
-      line: source line, "" without one.    made_by: name of the operation, for intermediates.
-      is_sent: False for an argument that the program does not use, which JAX sends to no device.
-    """
+    """An array of a program and its sharding."""
 
     name: str
     kind: ValueKind
     map: ShardingMap
     chosen_by: Chooser | None = None
+    """None where the sharding is not chosen yet."""
     line: str = ""
+    """Source line, "" without one."""
     made_by: str = ""
+    """Name of the operation, for intermediates."""
     is_sent: bool = True
+    """False for an argument that the program does not use, which JAX sends to no device."""
 
     def __str__(self) -> str:
         return describe(self.name, self.map)

@@ -18,16 +18,14 @@ TOKEN = "token"
 
 @dataclass(frozen=True, eq=False)
 class ShardingMap:
-    """A value on its devices.
-
-    Attributes:
-      dtype: name in HLO or JAX.    bits: of one element, None for tokens and keys of unknown width.
-    """
+    """A value on its devices."""
 
     shape: tuple[int, ...]
     sharding: Sharding
     dtype: str = ""
+    """Name in HLO or JAX."""
     bits: int | None = None
+    """Of one element, None for tokens and keys of unknown width."""
 
     @property
     def shard_shape(self) -> tuple[int, ...] | None:

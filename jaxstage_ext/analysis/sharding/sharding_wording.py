@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
+from jaxstage_ext.report.text.still_table import Head, StillTable, lines
 from jaxstage_ext.report.text.units import scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
@@ -71,15 +72,13 @@ def _slices(value: ShardingMap, places: Sequence[DevicePlace]) -> Iterator[str]:
     for number, bounds in zip(value.numbers.tolist(), value.bounds.tolist(), strict=True):
         holders.setdefault(spelled(bounds), []).append(number)
     shown = dict(list(holders.items())[:MOST_SLICES])
-    width = max(map(len, shown))
-    several = processes(places)
-    yield f"{'slice':<{width}}  devices"
+    several, rows = processes(places), list[tuple[str, str]]()
     for text, numbers in shown.items():
         names = [places[n].within(several) if n < len(places) else str(n) for n in numbers[:MOST_DEVICES]]
         more = f" and {len(numbers) - MOST_DEVICES} more" if len(numbers) > MOST_DEVICES else ""
-        yield f"{text:<{width}}  {' '.join(names)}{more}"
-    if len(holders) > len(shown):
-        yield f"and {len(holders) - len(shown):,} more slices"
+        rows.append((text, f"{' '.join(names)}{more}"))
+    left_out, noun = len(holders) - len(shown), ("more slice", "more slices")
+    yield from lines(StillTable((Head("slice"), Head("devices")), tuple(rows), left_out=left_out, noun=noun))
 
 
 def spelled(bounds: Sequence[Sequence[int]]) -> str:

@@ -28,29 +28,27 @@ to be added up; unknown."""
 
 @dataclass(frozen=True, eq=False)
 class Sharding:
-    """How a value is distributed over devices, in any spelling.
-
-    Attributes:
-      tiles: number of shards along each dimension.
-      holders: the devices that hold each shard, an array of shape (*tiles, devices per shard).
-      rest: how the devices of a shard share it: (kind, number of devices, axis names), slowest first. The numbers
-        multiply to the last size of `holders`.
-      axes: the mesh axes of each dimension, slowest first; None where they have no names.
-      mesh: None without one.
-      text: its original spelling.       problem: why the sharding is unknown; "" where it is known.
-      only: JAX's id of the only device; None for several devices, or where its position is its id.
-      memory: JAX's name of the memory that holds it, `pinned_host`; "" for the device's own.
-    """
+    """How a value is distributed over devices, in any spelling."""
 
     tiles: tuple[int, ...]
+    """Number of shards along each dimension."""
     holders: Longs
+    """The devices that hold each shard, an array of shape (*tiles, devices per shard)."""
     rest: tuple[tuple[str, int, tuple[Axis, ...]], ...] = ()
+    """How the devices of a shard share it: (kind, number of devices, axis names), slowest first. The numbers multiply
+    to the last size of `holders`."""
     axes: tuple[tuple[Axis, ...], ...] | None = None
+    """The mesh axes of each dimension, slowest first; None where they have no names."""
     mesh: Mesh | None = None
+    """None without one."""
     text: str = ""
+    """Its original spelling."""
     problem: str = ""
+    """Why the sharding is unknown; "" where it is known."""
     only: int | None = None
+    """JAX's id of the only device; None for several devices, or where its position is its id."""
     memory: str = ""
+    """JAX's name of the memory that holds it, `pinned_host`; "" for the device's own."""
 
     @property
     def is_known(self) -> bool:

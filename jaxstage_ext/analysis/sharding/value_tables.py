@@ -9,28 +9,27 @@ from functools import cached_property
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
-from jaxstage_ext.analysis.sharding import value_figure
+from jaxstage_ext.analysis.sharding import value_chart
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
 class Shardings:
-    """The shardings of a program's values.
-
-    Attributes:
-      values: arguments and results.       places: the devices, in the order of the device assignment.
-      meshes: the program's meshes, the one that spans all devices first.    notes: remarks on the whole.
-    """
+    """The shardings of a program's values."""
 
     values: tuple[ShardedValue, ...]
+    """Arguments and results."""
     places: tuple[DevicePlace, ...] = ()
+    """The devices, in the order of the device assignment."""
     meshes: tuple[Mesh, ...] = ()
+    """The program's meshes, the one that spans all devices first."""
     notes: tuple[str, ...] = ()
+    """Remarks on the whole."""
     _look: Callable[[], tuple[ShardedValue, ...]] = field(default=tuple, repr=False)
 
     @cached_property
@@ -75,7 +74,7 @@ class Shardings:
 
     def figure(self, name: str) -> Any:
         """A plotly figure of the slice of a value that each device holds. Raises KeyError for an unknown name."""
-        return value_figure.figure(self[name], self.places)
+        return value_chart.figure(self[name], self.places)
 
     def _parts(self) -> list[Part]:
         count = len(self.places) or 1

@@ -51,7 +51,7 @@ def library_advice(library: str, record: CompileRecord, verdict: Verdict) -> Adv
 def maker_advice(maker: str, record: CompileRecord) -> Advice:
     """Of a function that a library made and the user jits, such as an optimizer's."""
     return Advice(
-        f"{maker} makes {record.name} anew for each object that you get from it. Keep one object and its jitted "
+        f"{maker} makes a new {record.name} for each object that you get from it. Keep one object and its jitted "
         "function from call to call; where something in it must differ, make it inside a function of your own that "
         "takes that as an argument, and jit that function once."
     )

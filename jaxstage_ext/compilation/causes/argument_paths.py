@@ -20,18 +20,16 @@ from jaxstage_ext.core.jax_private import jit_options
 
 @dataclass(frozen=True, slots=True)
 class GivenArgument:
-    """One argument of a call.
-
-    Attributes:
-      name: the parameter's, "" where it is not known.
-      by_keyword: how it was given.
-      tree: its PyTreeDef.   first: the place of its first leaf among those of the call.
-    """
+    """One argument of a call."""
 
     name: str
+    """The parameter's, "" where it is not known."""
     by_keyword: bool
+    """How it was given."""
     tree: Any
+    """Its PyTreeDef."""
     first: int
+    """The place of its first leaf among those of the call."""
 
 
 def arguments(record: CompileRecord) -> list[GivenArgument]:
@@ -98,15 +96,12 @@ def _static_positions(record: CompileRecord, dynamic: int) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class TreeParts:
-    """One argument's pytree taken apart.
-
-    Attributes:
-      leaves: the path of each leaf, in order.
-      nodes: of each inner node its type and what it says of itself, by path.
-    """
+    """One argument's pytree taken apart."""
 
     leaves: tuple[str, ...]
+    """The path of each leaf, in order."""
     nodes: dict[str, tuple[Any, Any]]
+    """Of each inner node its type and what it says of itself, by path."""
 
 
 def parts(tree: Any, name: str) -> TreeParts:

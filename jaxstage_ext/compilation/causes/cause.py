@@ -48,55 +48,50 @@ class Cause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One part in which two records differ.
-
-    Attributes:
-      what: the argument's path "params['w']", the option's or config's name, or the variable; "" for the whole.
-      before, now: as Python or JAX writes them; "" where there was nothing.
-      target: a Python expression for what every call should have, "jnp.float32"; "" where none is known.
-      is_of_other_rank: of a shape, whether the numbers of dimensions differ.
-      is_inside_function: of a captured value, whether a captured function holds it.
-      has_bucket_sizes: of a shape, whether the sizes that differ are powers of two in both calls.
-      is_of_new_class: of a static value, whether its class was defined again under the same name.
-      is_callable_object: of a method made anew, whether an object is called itself; `what` is its class.
-    """
+    """One part in which two records differ."""
 
     cause: Cause
     what: str = ""
+    """The argument's path "params['w']", the option's or config's name, or the variable; "" for the whole."""
     before: str = ""
     now: str = ""
+    """`before`, `now`: as Python or JAX writes them; "" where there was nothing."""
     target: str = ""
+    """A Python expression for what every call should have, "jnp.float32"; "" where none is known."""
     is_of_other_rank: bool = False
+    """Of a shape, whether the numbers of dimensions differ."""
     is_inside_function: bool = False
+    """Of a captured value, whether a captured function holds it."""
     has_bucket_sizes: bool = False
+    """Of a shape, whether the sizes that differ are powers of two in both calls."""
     is_callable_object: bool = False
+    """Of a method made anew, whether an object is called itself; `what` is its class."""
     is_of_new_class: bool = False
+    """Of a static value, whether its class was defined again under the same name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a record's work was done.
-
-    Attributes:
-      cause: the main one.   differences: all parts that differ from the nearest earlier record.
-      more: how many further differences there are.
-      nearest: that record's number; None where there is none.
-      can_be_mended: whether the user's code can avoid it.
-      is_wasted: whether the same program had been compiled before, so that the time bought nothing.
-      same_program: the number of the first record of that program; None where there is none, or it is not known.
-      reason: why the cause is unknown; "" where it is known.
-      is_after_ahead: whether the nearest record is that of a program that was traced or compiled ahead of time.
-    """
+    """Why a record's work was done."""
 
     cause: Cause
+    """The main one."""
     differences: tuple[Difference, ...] = ()
+    """All parts that differ from the nearest earlier record."""
     nearest: int | None = None
+    """That record's number; None where there is none."""
     can_be_mended: bool = False
+    """Whether the user's code can avoid it."""
     is_wasted: bool = False
+    """Whether the same program had been compiled before, so that the time bought nothing."""
     reason: str = ""
+    """Why the cause is unknown; "" where it is known."""
     more: int = 0
+    """How many further differences there are."""
     same_program: int | None = None
+    """The number of the first record of that program; None where there is none, or it is not known."""
     is_after_ahead: bool = False
+    """Whether the nearest record is that of a program that was traced or compiled ahead of time."""
 
     @property
     def cause_and_part(self) -> tuple[Cause, str]:

@@ -19,9 +19,8 @@ from jaxstage_ext.compilation.causes.advice_for_functions import (
 )
 from jaxstage_ext.compilation.causes.cause import Advice, Cause, Difference, Verdict
 from jaxstage_ext.compilation.causes.leaf_differences import UNCOMMITTED
-from jaxstage_ext.compilation.causes.number_arrays import as_one_array
-from jaxstage_ext.compilation.causes.overlapping_differences import AS_ARRAY
-from jaxstage_ext.compilation.records.call_text import call_text
+from jaxstage_ext.compilation.causes.nearest_record import AS_ARRAY
+from jaxstage_ext.compilation.causes.suggested_code import as_one_array, call_text
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.compilation.records.equinox_call import LAYER
 from jaxstage_ext.compilation.records.function_source import is_jitted_by_name

@@ -171,7 +171,7 @@ _PLACES: Final = {"uncommitted": "uncommitted", "none": "not sharded"}
 
 def _static(difference: Difference) -> str:
     if difference.before == difference.now and not difference.is_of_new_class:
-        return f"static {difference.what} is another {difference.now}"
+        return f"static {difference.what} is a different {difference.now} object"
     return f"static {_pytree(difference)}"
 
 
@@ -185,7 +185,7 @@ def _config(difference: Difference) -> str:
 
 
 def _cell(difference: Difference) -> str:
-    return f"the code that defines {difference.what} ran again: the same code, but a new function to JAX"
+    return f"the code that defines {difference.what} ran again: the code is unchanged, but JAX sees a new function"
 
 
 def _redefined(difference: Difference) -> str:
@@ -197,13 +197,13 @@ def _made_anew(difference: Difference) -> str:
 
 
 def _partial(difference: Difference) -> str:
-    return f"{difference.what} was made anew, and JAX compares partials by identity"
+    return f"{difference.what} is a new functools.partial object, and JAX compares partials by identity"
 
 
 def _method(difference: Difference) -> str:
     if difference.is_callable_object:
         return f"the jitted function is another {difference.what} object"
-    return f"{difference.what} is a new bound method, as each read of it makes"
+    return f"{difference.what} is a new bound method; every attribute access creates one"
 
 
 def _settings_added(difference: Difference) -> str:

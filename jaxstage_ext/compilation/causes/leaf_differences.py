@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference
 from jaxstage_ext.compilation.causes.sameness import equal
-from jaxstage_ext.compilation.causes.shape_padding import has_powers_of_two, other_axes, padding
+from jaxstage_ext.compilation.causes.suggested_code import has_powers_of_two, other_axes, padding
 from jaxstage_ext.compilation.records.compile_record import CallSignature
 from jaxstage_ext.report.text.bounded_repr import bounded_str
 

@@ -18,19 +18,16 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class EventPlace(NamedTuple):
-    """The places of one event.
-
-    Attributes:
-      call_site, user_line: as `CompileRecord` has them.
-      cell, run: the execution count of the cell that ran, and its id.
-      is_ours: whether JAXStage called JAX.
-    """
+    """The places of one event."""
 
     call_site: Place | None = None
     user_line: Place | None = None
+    """`call_site`, `user_line`: as `CompileRecord` has them."""
     cell: int | None = None
     run: str | None = None
+    """`cell`, `run`: the execution count of the cell that ran, and its id."""
     is_ours: bool = False
+    """Whether JAXStage called JAX."""
 
 
 def event_place(frame: FrameType | None) -> EventPlace:

@@ -6,9 +6,12 @@ import contextlib
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.core import first_import
 
@@ -170,3 +173,41 @@ def _on_duration(event: str, duration_secs: float, **details: Any) -> None:
             _events.end(event, duration_secs, sys._getframe(1), entered)
     except Exception as error:
         LOG.fault(error)
+
+
+_block_lock = threading.Lock()
+_open = 0
+_began_here = False
+
+
+@contextmanager
+def listening_block() -> Iterator[bool]:
+    """Keep the log as long as a thread is in such a block; one that was kept before goes on afterwards.
+
+    Yields:
+      Whether the log was kept before.
+    """
+    was_on = _enter()
+    try:
+        yield was_on
+    finally:
+        _leave()
+
+
+def _enter() -> bool:
+    global _open, _began_here
+    with _block_lock:
+        was_on = listening.is_on()
+        if not _open:
+            _began_here = not was_on
+            listening.start()
+        _open += 1
+        return was_on
+
+
+def _leave() -> None:
+    global _open
+    with _block_lock:
+        _open -= 1
+        if not _open and _began_here:
+            listening.stop()

@@ -15,22 +15,19 @@ _ORDER = {stage: at for at, stage in enumerate(StageName)}
 
 @dataclass(slots=True)
 class RunningStage:
-    """A stage that runs.
-
-    Attributes:
-      timer, frame: the ids of what JAX times it with, and of its frame.
-      inner: the seconds of stages inside it.
-      ours: the seconds that the log itself took inside it.
-      before: JAX's count of traces at its start, of a trace.
-    """
+    """A stage that runs."""
 
     timer: int
     frame: int
+    """`timer`, `frame`: the ids of what JAX times it with, and of its frame."""
     run: StageRun
     record: CompileRecord
     inner: float = 0.0
+    """The seconds of stages inside it."""
     ours: float = 0.0
+    """The seconds that the log itself took inside it."""
     before: tuple[int | None, bool, int] | None = None
+    """JAX's count of traces at its start, of a trace."""
 
 
 @dataclass(slots=True)

@@ -1,22 +1,47 @@
-"""What a stage made, taken from its frame when it ends."""
+"""What a stage made, taken from its frame when it ends, and its record where stages run ahead of time one by one."""
 
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from jaxstage_ext.compilation.events import trace_counts
-from jaxstage_ext.compilation.events.faults import quietly
 from jaxstage_ext.compilation.events.kept_artefacts import MOST_OPERATIONS, KeptArtefacts, constant_bytes
 from jaxstage_ext.compilation.events.running_stages import RunningStage
-from jaxstage_ext.compilation.events.stage_origins import StageOrigins
 from jaxstage_ext.compilation.persistent import watching
+from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, Entry, StageName
-from jaxstage_ext.compilation.records.effectful_operations import effectful_operations
-from jaxstage_ext.core.jax_private import compile_frames, given_options
+from jaxstage_ext.core.jax_private import compile_frames, given_options, jaxprs
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, local
 from jaxstage_ext.core.jax_private.outlined_jaxprs import outlined
 from jaxstage_ext.core.jax_private.xla_executables import ReadExecutable
+
+_MOST = 512
+
+
+class StageOrigins:
+    """The records whose jaxpr or module is alive. Neither is kept alive."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[int, tuple[weakref.ref[Any], CompileRecord]] = OrderedDict()
+
+    def add(self, made: Any, record: CompileRecord) -> None:
+        """A record's stage made this jaxpr or module."""
+        self._made[id(made)] = weakref.ref(made), record
+        while len(self._made) > _MOST:
+            self._made.popitem(last=False)
+
+    def of(self, made: Any) -> CompileRecord | None:
+        """The record whose stage made it; None where it is not known."""
+        ref, record = self._made.get(id(made), (None, None))
+        return record if ref is not None and ref() is made else None
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._made.clear()
+
 
 _kept, _operations = KeptArtefacts(), KeptArtefacts(MOST_OPERATIONS)
 _origins = StageOrigins()
@@ -128,3 +153,42 @@ def _first_line(error: BaseException) -> str:
     text = args[0] if args and type(args[0]) is str else ""
     line = text.strip().partition("\n")[0][:200]
     return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+_T = TypeVar("_T")
+
+
+def quietly(default: _T, ask: Callable[..., _T], *given: Any) -> _T:
+    """What `ask` reads of JAX's frames, or the default if it fails, which is counted: the user's call goes on.
+
+    An interrupt is the user's, and is raised.
+    """
+    try:
+        return ask(*given)
+    except Exception as error:
+        LOG.fault(error)
+        return default
+
+
+_DEEPEST, _MOST_EQUATIONS = 20, 4
+
+
+def effectful_operations(jaxpr: Any) -> tuple[str, ...]:
+    """The names of the operations that a jaxpr's effects are of, such as `debug_print`, `io_callback`, `swap`.
+
+    JAX dispatches a program with effects from Python at each call; `jax.pure_callback` has none.
+    """
+    if not jaxpr.effects:
+        return ()
+    names = dict.fromkeys(_effectful(jaxpr, 0))
+    return tuple(names)[:_MOST_EQUATIONS] or ("an operation",)
+
+
+def _effectful(jaxpr: Any, depth: int) -> Iterator[str]:
+    """The innermost ones."""
+    for eqn in jaxpr.eqns:
+        if not eqn.effects:
+            continue
+        inner = jaxprs.inner_jaxprs(eqn) if depth < _DEEPEST else []
+        deeper = [name for one in inner for name in _effectful(one, depth + 1)]
+        yield from deeper or [str(eqn.primitive.name)]

@@ -13,15 +13,12 @@ from jaxstage_ext.compilation.records.compile_record import CompileRecord
 
 @dataclass(frozen=True)
 class RecompilesOfCause:
-    """The recompiles of one function that came about for one reason.
-
-    Attributes:
-      records: all of them, oldest first.
-      can_be_mended: whether the user's code can avoid any of them.
-    """
+    """The recompiles of one function that came about for one reason."""
 
     records: Sequence[CompileRecord]
+    """All of them, oldest first."""
     can_be_mended: bool
+    """Whether the user's code can avoid any of them."""
 
     @property
     def record(self) -> CompileRecord:
@@ -36,15 +33,12 @@ class RecompilesOfCause:
 
 @dataclass(frozen=True)
 class CostliestRecompiles:
-    """The recompiles of one function.
-
-    Attributes:
-      records: all of them, oldest first.
-      causes: the same by cause: those that the user's code can avoid before others, the most expensive first.
-    """
+    """The recompiles of one function."""
 
     records: Sequence[CompileRecord]
+    """All of them, oldest first."""
     causes: Sequence[RecompilesOfCause]
+    """The same by cause: those that the user's code can avoid before others, the most expensive first."""
 
     @property
     def record(self) -> CompileRecord:

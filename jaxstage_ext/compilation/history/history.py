@@ -29,16 +29,14 @@ _NOT_RECOMPILES = (Cause.FIRST, Cause.EAGER, Cause.FAILED_BEFORE)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class History:
-    """Records of the log, oldest first, with what they are compared with.
-
-    Attributes:
-      records: those that are shown.   earlier: all records that the log holds, which causes are found among.
-      dropped: how many older ones the log has let go.
-    """
+    """Records of the log, oldest first, with what they are compared with."""
 
     records: tuple[CompileRecord, ...]
+    """Those that are shown."""
     earlier: tuple[CompileRecord, ...]
+    """All records that the log holds, which causes are found among."""
     dropped: int = 0
+    """How many older ones the log has let go."""
     _verdicts: dict[int, Verdict] = field(default_factory=dict)
     _index: list[Precedents] = field(default_factory=list)
 

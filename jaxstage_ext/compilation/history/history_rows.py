@@ -10,13 +10,10 @@ from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """One row.
-
-    Attributes:
-      records: the record, or the eager operations of one line, oldest first.
-    """
+    """One row."""
 
     records: tuple[CompileRecord, ...]
+    """The record, or the eager operations of one line, oldest first."""
 
     @property
     def record(self) -> CompileRecord:

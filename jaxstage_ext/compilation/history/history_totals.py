@@ -11,24 +11,22 @@ from jaxstage_ext.compilation.records.compile_record import CacheOutcome, Compil
 
 @dataclass(frozen=True)
 class Totals:
-    """Seconds of the user's own compiles. `wasted` and `avoidable` are parts of `spent` that may overlap.
-
-    Attributes:
-      spent: own seconds of all records.   wasted: of those whose program had been compiled before.
-      avoidable: of those that the user's code can avoid, whether their program is new or not.
-      saved: what the first compile of each cache hit took, less what reading it took; None where no cache told.
-      hits: how many were loaded from the persistent cache.
-      is_cache_off: whether JAX asked the persistent cache, and had no folder in use each time.
-      is_complete: whether all records were compared; if not, `wasted` and `avoidable` are lower bounds.
-    """
+    """Seconds of the user's own compiles. `wasted` and `avoidable` are parts of `spent` that may overlap."""
 
     spent: float
+    """Own seconds of all records."""
     wasted: float
+    """Of those whose program had been compiled before."""
     avoidable: float
+    """Of those that the user's code can avoid, whether their program is new or not."""
     saved: float | None
+    """What the first compile of each cache hit took, less what reading it took; None where no cache told."""
     hits: int
+    """How many were loaded from the persistent cache."""
     is_cache_off: bool
+    """Whether JAX asked the persistent cache, and had no folder in use each time."""
     is_complete: bool
+    """Whether all records were compared; if not, `wasted` and `avoidable` are lower bounds."""
 
 
 def totals(records: Sequence[CompileRecord], judged: Sequence[tuple[CompileRecord, Verdict]]) -> Totals:

@@ -21,32 +21,32 @@ _COMPRESSIONS = {b"\x28\xb5\x2f\xfd": "zstandard", b"\x78": "zlib"}
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """One entry.
-
-    Attributes:
-      written: when its file was written.   last_hit: when it was read last while JAXStage watched; None: never seen.
-      was_hit_here: whether this kernel read it.   record: ours of it; None where nobody recorded it.
-      check: of its file, also one that this kernel made before it read it; None where nobody checked it.
-      was_written_here: whether this kernel wrote it, and nothing since.
-      is_torn: whether the file cannot be an entry: empty, or not compressed data.
-      other_version: the jaxlib or the compression that it was written with, where that is not this kernel's.
-      is_read_only: whether the file cannot be written.   is_unreadable: whether it cannot be read.
-      lacks_time: whether the file with its last use is missing.
-    """
+    """One entry."""
 
     key: str
     bytes: int
     written: float
+    """When its file was written."""
     last_hit: float | None
+    """When it was read last while JAXStage watched; None: never seen."""
     was_hit_here: bool
+    """Whether this kernel read it."""
     record: KeyRecord | None
+    """Ours of it; None where nobody recorded it."""
     check: EntryCheck | None
+    """Of its file, also one that this kernel made before it read it; None where nobody checked it."""
     is_torn: bool
+    """Whether the file cannot be an entry: empty, or not compressed data."""
     other_version: str
+    """The jaxlib or the compression that it was written with, where that is not this kernel's."""
     is_read_only: bool
+    """Whether the file cannot be written."""
     lacks_time: bool
+    """Whether the file with its last use is missing."""
     was_written_here: bool = False
+    """Whether this kernel wrote it, and nothing since."""
     is_unreadable: bool = False
+    """Whether it cannot be read."""
 
     @property
     def module_name(self) -> str:
@@ -61,14 +61,12 @@ class CacheEntry:
 
 @dataclass(frozen=True, slots=True)
 class FolderFiles:
-    """All files of a cache folder that are of the cache.
-
-    Attributes:
-      entries: newest first.   aside: how many damaged entries were set aside, and their bytes in `aside_bytes`.
-    """
+    """All files of a cache folder that are of the cache."""
 
     entries: tuple[CacheEntry, ...]
+    """Newest first."""
     aside: int = 0
+    """How many damaged entries were set aside, and their bytes in `aside_bytes`."""
     aside_bytes: int = 0
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import cache_entries, damaged_entries, kernel_tally, miss_causes
+from jaxstage_ext.compilation.persistent import cache_entries, damaged_entries, miss_causes, process_tally
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry, FolderFiles, KeysSeen
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, folder_state
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
 from jaxstage_ext.compilation.persistent.miss_causes import MissCauses
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
@@ -29,25 +29,25 @@ _NO_HIT = "not read while JAXStage was loaded"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CacheReport:
-    """What is known of the persistent cache.
-
-    Attributes:
-      state: the folder in use.   files: its entries; none of them where `problem` says why they cannot be read.
-      limits: below which JAX writes nothing.   tally: what the cache did for this kernel's compiles.
-      was_verified: whether every entry was read and compared with its checksum.
-      set_aside: the names that damaged entries were given now.   is_watched: whether the compile log is on.
-      newest_record: the number of the compile log's last record at that moment.
-    """
+    """What is known of the persistent cache."""
 
     state: FolderState
+    """The folder in use."""
     files: FolderFiles
+    """Its entries; none of them where `problem` says why they cannot be read."""
     limits: WriteLimits
+    """Below which JAX writes nothing."""
     tally: CacheTally
+    """What the cache did for this kernel's compiles."""
     was_verified: bool
+    """Whether every entry was read and compared with its checksum."""
     problem: str = ""
     set_aside: tuple[str, ...] = ()
+    """The names that damaged entries were given now."""
     is_watched: bool = True
+    """Whether the compile log is on."""
     newest_record: int = field(default_factory=lambda: LOG.newest)
+    """The number of the compile log's last record at that moment."""
 
     @property
     def entries(self) -> tuple[CacheEntry, ...]:
@@ -153,7 +153,7 @@ def cache_report(verify: bool = False, set_aside: bool = False) -> CacheReport:
 
 def _report(verify: bool, set_aside: bool) -> CacheReport:
     state = folder_state()
-    limits, tally = persistent_cache.write_limits(), copy.deepcopy(kernel_tally.tally())
+    limits, tally = persistent_cache.write_limits(), copy.deepcopy(process_tally.tally())
     here = KeysSeen(_of_folder(tally.hit_keys, state.folder), _of_folder(tally.written_keys, state.folder))
     if not state.folder or not state.is_there:
         return CacheReport(state, FolderFiles(()), limits, tally, verify)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jaxstage_ext.compilation.persistent import stablehlo_change
+from jaxstage_ext.compilation.persistent import miss_causes
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_names import folder_names
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause, MissCauses, MissGroup
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
@@ -172,7 +172,7 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
         names = some([entry.key + persistent_cache.SUFFIX for entry in damaged], _NAMED)
         yield (
             f"{plural(len(damaged), 'damaged entry', 'damaged entries')}: {names}. JAX never repairs them; "
-            "`%compile_cache --set-aside` renames them, and their programs are written anew"
+            "`%compile_cache --set-aside` renames them, and JAX compiles and writes their programs again"
         )
     if report.state.max_size is not None and (lacking := sum(entry.lacks_time for entry in report.entries)):
         yield (
@@ -299,9 +299,9 @@ def _difference(each: KeyDifference) -> str:
 
 def _of_stablehlo(each: KeyDifference) -> str:
     if each.what == "text":
-        if stablehlo_change.is_address(each.diff):
+        if miss_causes.only_addresses_differ(each.diff):
             return "StableHLO: only an address in a custom call differs, which is another in every process"
-        if constants := stablehlo_change.constants(each.diff):
+        if constants := miss_causes.changed_constants(each.diff):
             return "StableHLO: " + ", ".join(f"a constant was {was}, is {now}" for was, now in constants[:_NAMED])
         changed = sum(line[:1] in ("+", "-") for line in each.diff)
         return f"StableHLO: {plural(changed, 'line')} differ" if changed else "StableHLO differs"

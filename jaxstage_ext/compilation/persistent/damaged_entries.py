@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from jaxstage_ext.compilation.persistent import cache_warnings
+from jaxstage_ext.compilation.persistent import flag_watch
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy
@@ -36,7 +36,7 @@ def handle(path: str, version: Version, check: EntryCheck) -> bool:
         return _set_aside_now(path, check)
     if (path, version) not in _reports.made:
         _reports.made.add((path, version))
-        cache_warnings.warn(public_folders(warning(path, check)))
+        flag_watch.warn(public_folders(warning(path, check)))
     return False
 
 
@@ -44,13 +44,11 @@ def _set_aside_now(path: str, check: EntryCheck) -> bool:
     try:
         new = set_aside(path)
     except OSError as error:
-        cache_warnings.warn(
-            f"{public_folders(warning(path, check))} It could not be set aside: {error.strerror or error}."
-        )
+        flag_watch.warn(f"{public_folders(warning(path, check))} It could not be set aside: {error.strerror or error}.")
         return False
-    cache_warnings.warn(
+    flag_watch.warn(
         f"JAX's persistent cache: the entry {os.path.basename(path)} {_found(check)}; it was set aside as "
-        f"{public_folders(new)}, and JAX compiles its program anew."
+        f"{public_folders(new)}, and JAX compiles its program again."
     )
     return True
 
@@ -59,11 +57,11 @@ def warning(path: str, check: EntryCheck) -> str:
     """What is wrong with an entry and what to do, in one line."""
     return (
         f"JAX's persistent cache: the entry {path} {_found(check)}. Loading it can crash the kernel or give wrong "
-        "values. `%compile_cache --set-aside` renames it, and JAX then compiles its program anew."
+        "values. `%compile_cache --set-aside` renames it, and JAX then compiles its program again."
     )
 
 
 def _found(check: EntryCheck) -> str:
     if check is EntryCheck.DAMAGED:
         return "is damaged"
-    return "is not what was written first: it is damaged, or a process without JAXStage compiled it anew"
+    return "is not what was written first: it is damaged, or a process without JAXStage compiled it again"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from jaxstage_ext.compilation.persistent import entry_check, entry_recording, missed_entry, outcomes
+from jaxstage_ext.compilation.persistent import entry_check, missed_entry, outcomes, record_store
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
 from jaxstage_ext.core.jax_private import cache_key_parts, persistent_cache
@@ -15,21 +15,20 @@ from jaxstage_ext.core.jax_private import cache_key_parts, persistent_cache
 
 @dataclass(frozen=True, slots=True)
 class ExpectedOutcome:
-    """What the persistent cache has for a program.
-
-    Attributes:
-      folder: that the compile will use; "" where none is in use.   key: of the program; "" where it is not known.
-      is_hit: whether its entry is there; None where that is not known, for `reason`.
-      check: of the entry.   compile_seconds: of its first compile, where that was recorded.
-      missed: how the key differs from the nearest entry; None for a hit and without a folder.
-    """
+    """What the persistent cache has for a program."""
 
     folder: str
+    """That the compile will use; "" where none is in use."""
     key: str
+    """Of the program; "" where it is not known."""
     is_hit: bool | None
+    """Whether its entry is there; None where that is not known, for `reason`."""
     check: EntryCheck | None = None
+    """Of the entry."""
     compile_seconds: float | None = None
+    """Of its first compile, where that was recorded."""
     missed: MissedEntry | None = None
+    """How the key differs from the nearest entry; None for a hit and without a folder."""
     reason: str = ""
 
 
@@ -54,7 +53,7 @@ def _looked_up(folder: str, request: persistent_cache.CacheRequest) -> ExpectedO
     path = outcomes.entry_path(folder, request.key)
     if entry_check.version(path) is None:
         return ExpectedOutcome(folder, request.key, False, missed=_missed(folder, request))
-    record = entry_recording.record_of(folder, request.key)
+    record = record_store.record_of(folder, request.key)
     check = entry_check.check(path, record.seal if record else None)
     seconds = record.seconds if record else None
     if check is EntryCheck.DAMAGED:

@@ -1,9 +1,19 @@
-"""XLA_FLAGS that change in a running kernel: XLA has read them, the cache's key reads them at each compile."""
+"""XLA_FLAGS that change in a running kernel: XLA has read them, the cache's key reads them at each compile.
+
+Its warnings are placed at the user's line, and never raise into a compile.
+"""
 
 from __future__ import annotations
 
-from jaxstage_ext.compilation.persistent import cache_warnings
-from jaxstage_ext.core.jax_private import flag_bytes, jax_options
+import contextlib
+import os
+import sys
+import warnings
+from types import FrameType
+
+import jax
+
+from jaxstage_ext.core.jax_private import cache_key_parts, jax_options
 
 Flags = tuple[bytes, ...]
 
@@ -21,7 +31,7 @@ _flags = _Flags()
 
 def note() -> Flags:
     """The flags in the key of a compile now; the first that are seen after JAX made its backend are those XLA read."""
-    now = flag_bytes.flag_bytes()
+    now = cache_key_parts.flag_bytes()
     if _flags.read is None and jax_options.backends_exist():
         _flags.read = now
     return now
@@ -37,7 +47,7 @@ def warn_of(now: Flags, writes: bool) -> None:
     if _flags.read is None or now in _flags.reported:
         return
     _flags.reported.add(now)
-    cache_warnings.warn(sentence(changes(_flags.read, now), writes))
+    warn(sentence(changes(_flags.read, now), writes))
 
 
 def changes(read: Flags, now: Flags) -> list[tuple[str, str, str]]:
@@ -67,3 +77,21 @@ def _change(before: str, now: str) -> str:
     if not before:
         return f"is now {now}"
     return f"was {before}, is now {now}" if now else f"(was {before}) is gone"
+
+
+class PersistentCacheWarning(UserWarning):
+    """Something is wrong with JAX's persistent compilation cache."""
+
+
+_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_LIBRARIES = (_OURS + os.sep, os.path.dirname(jax.__file__) + os.sep)
+
+
+def warn(text: str) -> None:
+    """Warn at the innermost line outside JAX and JAXStage."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+        frame = frame.f_back
+    file, line = (frame.f_code.co_filename, frame.f_lineno) if frame else ("<unknown>", 1)
+    with contextlib.suppress(PersistentCacheWarning):  # warnings that are errors are not raised inside a compile
+        warnings.warn_explicit(text, PersistentCacheWarning, file, line)

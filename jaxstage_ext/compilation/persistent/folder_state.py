@@ -46,27 +46,27 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """The folder in use and the folder that was set.
-
-    Attributes:
-      folder: in use, or to be opened by the next compile; "" where none is.   set_folder: `jax_compilation_cache_dir`.
-      is_there: whether the folder exists.   is_writable: whether entries can be written; None where that is not known.
-      max_size: the limit in bytes; None without one.   is_remote: in a store such as gs://.
-      is_enabled: `jax_enable_compilation_cache` now, which JAX reads once.
-      free_bytes: of its file system; None where that is not known.
-      is_readable: whether entries can be read; None where that is not known.
-    """
+    """The folder in use and the folder that was set."""
 
     use: FolderUse
     folder: str
+    """In use, or to be opened by the next compile; "" where none is."""
     set_folder: str
+    """`jax_compilation_cache_dir`."""
     is_there: bool
+    """Whether the folder exists."""
     is_writable: bool | None
+    """Whether entries can be written; None where that is not known."""
     max_size: int | None
+    """The limit in bytes; None without one."""
     is_remote: bool
+    """In a store such as gs://."""
     free_bytes: int | None = None
+    """Of its file system; None where that is not known."""
     is_enabled: bool = True
+    """`jax_enable_compilation_cache` now, which JAX reads once."""
     is_readable: bool | None = None
+    """Whether entries can be read; None where that is not known."""
 
 
 def folder_state() -> FolderState:

@@ -27,18 +27,16 @@ Parts = Mapping[KeyPart, tuple[bytes, ...]]
 
 @dataclass(frozen=True, slots=True)
 class KeyDifference:
-    """One value in which two keys differ.
-
-    Attributes:
-      what: the flag, the option, or "signature", "donation", "ops", "text", "attributes" of StableHLO.
-      before, now: the values; "" where there was none.   diff: lines of a unified diff of StableHLO.
-    """
+    """One value in which two keys differ."""
 
     part: KeyPart
     what: str
+    """The flag, the option, or "signature", "donation", "ops", "text", "attributes" of StableHLO."""
     before: str = ""
     now: str = ""
+    """`before`, `now`: the values; "" where there was none."""
     diff: tuple[str, ...] = ()
+    """Lines of a unified diff of StableHLO."""
 
 
 def differing_parts(before: Parts, now: Parts) -> tuple[KeyPart, ...]:

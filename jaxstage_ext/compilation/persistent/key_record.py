@@ -19,34 +19,31 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class FileSeal:
-    """What tells an entry's file from a damaged one, taken when it was written.
-
-    Attributes:
-      sha256: of the file.   executable: the SHA-256 of the executable in it, which a later compile may give once more.
-      version: the file's inode, size and time.
-    """
+    """What tells an entry's file from a damaged one, taken when it was written."""
 
     sha256: str
+    """Of the file."""
     executable: str
+    """The SHA-256 of the executable in it, which a later compile may give once more."""
     version: tuple[int, int, int]
+    """The file's inode, size and time."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """What is kept of one entry.
-
-    Attributes:
-      written: `time.time()` when it was recorded.   seconds: of the compile; None where only a hit was seen.
-      devices: "1 of 4 cpu devices".   seal: of the file; None where another process wrote it.
-    """
+    """What is kept of one entry."""
 
     key: str
     module_name: str
     parts: Mapping[KeyPart, tuple[bytes, ...]]
     written: float
+    """`time.time()` when it was recorded."""
     seconds: float | None
+    """Of the compile; None where only a hit was seen."""
     devices: str
+    """"1 of 4 cpu devices"."""
     seal: FileSeal | None
+    """Of the file; None where another process wrote it."""
 
     @property
     def jaxlib(self) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import enum
 import functools
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jaxstage_ext.compilation.persistent import entry_recording, missed_entry, stablehlo_change
+from jaxstage_ext.compilation.persistent import missed_entry, record_store
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, PersistentFacts
@@ -36,15 +37,13 @@ class MissCause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class MissGroup:
-    """Misses that have the same cause.
-
-    Attributes:
-      values: the names of the flags, options or parts of the key that differ.   records: their numbers in the log.
-    """
+    """Misses that have the same cause."""
 
     cause: MissCause
     values: tuple[str, ...]
+    """The names of the flags, options or parts of the key that differ."""
     records: tuple[int, ...]
+    """Their numbers in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
     record = LOG.record(number)
     if record is None or record.persistent is None:
         return MissCause.UNKNOWN, ()
-    own = entry_recording.record_of(record.persistent.folder, record.persistent.key)
+    own = record_store.record_of(record.persistent.folder, record.persistent.key)
     if own is not None and own.written < record.began:
         return _removed_or_unreadable(record.persistent), ()
     missed = missed_entry.explain(record)
@@ -134,9 +133,9 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
 
 def _in_stablehlo(diff: Sequence[str]) -> str:
     """What differs in the text of StableHLO, where that is one constant or an address."""
-    if stablehlo_change.is_address(diff):
+    if only_addresses_differ(diff):
         return "StableHLO (an address in a custom call, which is another in every process)"
-    changed = stablehlo_change.constants(diff)
+    changed = changed_constants(diff)
     if not changed:
         return "StableHLO"
     more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -151,3 +150,36 @@ def _values(differences: tuple[KeyDifference, ...]) -> Iterator[str]:
         else:
             named = each.part in (KeyPart.FLAGS, KeyPart.OPTIONS)
             yield each.what.removeprefix("compiler_options.") if named else each.part.value
+
+
+_CONSTANT = re.compile(r"dense<([^<>]*)>")
+_ADDRESS = re.compile(r"\b\d{8,20}\b|0x[0-9a-fA-F]{6,16}")
+_CALL = "custom_call"
+_LONGEST = 40
+
+
+def changed_constants(diff: Sequence[str]) -> list[tuple[str, str]]:
+    """(before, now) of the constants that differ, where nothing else does; else none."""
+    found = []
+    for was, now in _pairs(diff):
+        before, after = _CONSTANT.findall(was), _CONSTANT.findall(now)
+        if _CONSTANT.sub("dense<>", was) != _CONSTANT.sub("dense<>", now) or len(before) != len(after):
+            return []
+        found += [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+    return [(_cut(before), _cut(now)) for before, now in found]
+
+
+def only_addresses_differ(diff: Sequence[str]) -> bool:
+    """Whether nothing differs but numbers in custom calls that look like the addresses of Python objects."""
+    pairs = _pairs(diff)
+    return bool(pairs) and all(_CALL in was and _ADDRESS.sub("", was) == _ADDRESS.sub("", now) for was, now in pairs)
+
+
+def _pairs(diff: Sequence[str]) -> list[tuple[str, str]]:
+    """The lines that stand for each other; none where one side has more."""
+    was, now = ([line[1:] for line in diff if line[:1] == sign] for sign in "-+")
+    return list(zip(was, now, strict=True)) if len(was) == len(now) else []
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -19,18 +19,16 @@ _WEIGHTS = {KeyPart.COMPUTATION: 3, KeyPart.OPTIONS: 2}
 
 @dataclass(frozen=True, slots=True)
 class MissedEntry:
-    """The nearest entry to a key, and how that differs.
-
-    Attributes:
-      nearest: our record of it; None where there is none.   differences: of the key from it.
-      reason: why there are no differences; "" where there are.
-      has_no_earlier: whether no entry of its name was recorded before it.
-    """
+    """The nearest entry to a key, and how that differs."""
 
     nearest: KeyRecord | None = None
+    """Our record of it; None where there is none."""
     differences: tuple[KeyDifference, ...] = ()
+    """Of the key from it."""
     reason: str = ""
+    """Why there are no differences; "" where there are."""
     has_no_earlier: bool = False
+    """Whether no entry of its name was recorded before it."""
 
 
 def explain(record: CompileRecord) -> MissedEntry:

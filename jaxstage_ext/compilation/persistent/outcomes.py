@@ -10,44 +10,44 @@ from typing import Any
 from jaxstage_ext.compilation.persistent import (
     damaged_entries,
     entry_check,
-    entry_recording,
     flag_watch,
     folder_state,
-    kernel_tally,
-    opening_note,
+    process_tally,
+    record_store,
 )
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
 from jaxstage_ext.core.jax_private import compile_watch, persistent_cache
+from jaxstage_ext.report.text.public_paths import public_text
 
 REMOTE = "the folder is not on this machine, and its files are not read"
 
 
 @dataclass
 class Observed:
-    """One compile that asked the cache.
-
-    Attributes:
-      folder: that JAX was to use.   before: identity, size and time of the entry's file; None where there was none.
-      limits: what JAX does not write; None where it was to use no folder.
-      flags: XLA's flags in the key.   record, check: what is known of the entry that was there before.
-      was_hit, was_written: which events came.   saved, read: seconds that they gave.
-    """
+    """One compile that asked the cache."""
 
     request: persistent_cache.CacheRequest
     folder: str
+    """That JAX was to use."""
     before: Version | None
+    """Identity, size and time of the entry's file; None where there was none."""
     limits: persistent_cache.WriteLimits | None
+    """What JAX does not write; None where it was to use no folder."""
     flags: tuple[bytes, ...] = ()
+    """XLA's flags in the key."""
     record: KeyRecord | None = None
     check: EntryCheck | None = None
+    """`record`, `check`: what is known of the entry that was there before."""
     began: float = 0.0
     was_hit: bool = False
     was_written: bool = False
+    """`was_hit`, `was_written`: which events came."""
     saved: float | None = None
     read: float | None = None
+    """`saved`, `read`: seconds that they gave."""
 
 
 def observe() -> Observed | None:
@@ -68,21 +68,21 @@ def observe() -> Observed | None:
 def without_request() -> None:
     """A compile ends that did not ask the cache: where JAX uses one, it could not make the key."""
     if persistent_cache.wants_keys() and not compile_watch.is_replaced():
-        kernel_tally.count_without_key()
+        process_tally.count_without_key()
 
 
 def _look_at_entry(observed: Observed, path: str) -> None:
     observed.before = entry_check.version(path)
     if observed.before is None:
         return
-    observed.record = entry_recording.record_of(observed.folder, observed.request.key)
+    observed.record = record_store.record_of(observed.folder, observed.request.key)
     seal = observed.record.seal if observed.record else None
     observed.check = entry_check.check(path, seal) if seal else EntryCheck.NOT_VERIFIED
     if observed.check is None or not observed.check.is_suspect:
         return
     if damaged_entries.handle(path, observed.before, observed.check):
         observed.before = None
-        kernel_tally.count_set_aside()
+        process_tally.count_set_aside()
 
 
 def entry_path(folder: str, key: str) -> str:
@@ -105,7 +105,7 @@ def facts(observed: Observed) -> PersistentFacts:
     else:
         made = _made(observed, *_outcome(observed, folder), folder)
         _record(made, observed, seconds)
-    kernel_tally.add(made, seconds)
+    process_tally.add(made, seconds)
     return made
 
 
@@ -142,9 +142,9 @@ def _record(made: PersistentFacts, observed: Observed, seconds: float) -> None:
     if made.outcome is CacheOutcome.HIT:
         made.read_seconds = observed.read
         _add_saved(made, observed)
-        entry_recording.after_hit(made, observed.request, observed.record)
+        record_store.after_hit(made, observed.request, observed.record)
     elif made.outcome is CacheOutcome.WRITTEN:
-        entry_recording.after_write(made, path, observed.request, seconds)
+        record_store.after_write(made, path, observed.request, seconds)
     after = entry_check.version(path)
     made.entry_bytes = after[1] if after else None
 
@@ -190,7 +190,7 @@ def _failed(error: BaseException, observed: Observed) -> tuple[CacheOutcome, str
 def _explain_opening(observed: Observed) -> None:
     error = persistent_cache.failure_now()
     if error is not None and persistent_cache.failed_to_open(error):
-        error.add_note(opening_note.not_opened(observed.folder))
+        error.add_note(not_opened(observed.folder))
 
 
 def _explain(error: BaseException, where: str, observed: Observed) -> None:
@@ -235,3 +235,11 @@ def _entry_bytes(executable: Any) -> int | None:
         return persistent_cache.entry_bytes(executable)
     except Exception:  # whatever its backend raises
         return None
+
+
+def not_opened(folder: str) -> str:
+    """What is said of an error that JAX raises because it cannot open the folder."""
+    return (
+        f"JAX cannot open its persistent compilation cache, {public_text(folder)} (jax_compilation_cache_dir), and "
+        "jax_raise_persistent_cache_errors is on; without that, it compiles without the cache and warns."
+    )

@@ -11,20 +11,17 @@ from jaxstage_ext.compilation.records.compile_record import FunctionIdentity, Ke
 
 @dataclass(frozen=True, slots=True)
 class CallParameters:
-    """Parameters by kind.
-
-    Attributes:
-      positional: those that a call can fill by position, in order; the first `positional_only` ones only so.
-      keyword_only: the others.
-      rest: the name of `*args`; "" without one.
-      defaults: by name, those of a partial's keywords among them.
-    """
+    """Parameters by kind."""
 
     positional: tuple[str, ...]
+    """Those that a call can fill by position, in order; the first `positional_only` ones only so."""
     positional_only: int
     keyword_only: tuple[str, ...]
+    """The others."""
     rest: str
+    """The name of `*args`; "" without one."""
     defaults: Mapping[str, KeptValue]
+    """By name, those of a partial's keywords among them."""
 
     @property
     def order(self) -> tuple[str, ...]:

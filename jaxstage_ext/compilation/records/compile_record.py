@@ -68,23 +68,20 @@ class CacheOutcome(enum.Enum):
 
 @dataclass(slots=True)
 class StageRun:
-    """One stage of a record.
-
-    Attributes:
-      began: `time.time()` at its start.
-      seconds: how long it took, by JAX's event less what the log itself took; None while it runs, and where its end
-        was not heard.
-      own_seconds: the same without the stages of other records inside it.
-      was_cached: whether JAX only looked it up, which a trace alone reports; None where that is not known.
-      failed: the exception's type name where it failed.
-    """
+    """One stage of a record."""
 
     stage: StageName
     began: float
+    """`time.time()` at its start."""
     seconds: float | None = None
+    """How long it took, by JAX's event less what the log itself took; None while it runs, and where its end was not
+    heard."""
     own_seconds: float | None = None
+    """The same without the stages of other records inside it."""
     was_cached: bool | None = None
+    """Whether JAX only looked it up, which a trace alone reports; None where that is not known."""
     failed: str | None = None
+    """The exception's type name where it failed."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -99,50 +96,44 @@ class Place:
 
 @dataclass(slots=True, frozen=True)
 class KeptValue:
-    """A Python value that a compile depends on: a static argument, a captured value, a default.
-
-    Attributes:
-      name: of the parameter or variable; "" where there is none.
-      type: its type's qualified name.
-      value: the value itself where it is a number, text, bool, None, enum, dtype, or a short tuple of such; else None.
-      is_kept: whether `value` is it.
-      hash: None where it has none; `hash_is_identity` where its type has no `__eq__` of its own.
-      ref: a weak reference to it, or None where it takes none. `identity` is its id, valid only while `ref` lives.
-      shape: of an array, "f32[8,4]"; else "".
-      code: of a Python function.
-      inside: of a Python function, the numbers and texts that it captures, through other functions too, by name.
-      parts: of a container, a dataclass or a plain object, the first few values that it holds, by name or index.
-      kind: a weak reference to its class; None of a value that is kept.
-    """
+    """A Python value that a compile depends on: a static argument, a captured value, a default."""
 
     name: str
+    """Of the parameter or variable; "" where there is none."""
     type: str
+    """Its type's qualified name."""
     value: Any = None
+    """The value itself where it is a number, text, bool, None, enum, dtype, or a short tuple of such; else None."""
     is_kept: bool = False
+    """Whether `value` is it."""
     hash: int | None = None
+    """None where it has none; `hash_is_identity` where its type has no `__eq__` of its own."""
     hash_is_identity: bool = False
     ref: Callable[[], Any] | None = None
+    """A weak reference to it, or None where it takes none. `identity` is its id, valid only while `ref` lives."""
     identity: int = 0
     shape: str = ""
+    """Of an array, "f32[8,4]"; else ""."""
     code: CodeType | None = None
+    """Of a Python function."""
     parts: tuple[KeptValue, ...] = ()
+    """Of a container, a dataclass or a plain object, the first few values that it holds, by name or index."""
     inside: tuple[tuple[str, Any], ...] = ()
+    """Of a Python function, the numbers and texts that it captures, through other functions too, by name."""
     kind: Callable[[], Any] | None = None
+    """A weak reference to its class; None of a value that is kept."""
 
 
 @dataclass(slots=True, frozen=True)
 class NamedGlobal:
-    """A global variable that a function names, as it was when the function was traced.
-
-    Attributes:
-      owner: a function with the globals that it is in, which are not kept alive.
-      reader: the code that has its name, as a variable or as an attribute.
-    """
+    """A global variable that a function names, as it was when the function was traced."""
 
     name: str
     value: KeptValue
     owner: weakref.ref[FunctionType]
+    """A function with the globals that it is in, which are not kept alive."""
     reader: CodeType
+    """The code that has its name, as a variable or as an attribute."""
 
     @property
     def space(self) -> Mapping[str, Any]:
@@ -153,30 +144,28 @@ class NamedGlobal:
 
 @dataclass(slots=True, frozen=True)
 class FunctionIdentity:
-    """What JAX tells functions apart by, and what a reader does.
-
-    Attributes:
-      module, qualname: its name. Lambdas are told apart by `code` alone.
-      code: of the innermost Python function; None of other callables.
-      ref: a weak reference to the very object that was given to `jax.jit`.
-      layers: what is around the innermost function, outermost first: "partial", "method", "jax.grad", "wraps", ...
-      bound: of a partial its arguments, of a method its object.
-      captured: closure cells, by name.   defaults: of parameters, by name.
-      parameters: the names of the innermost function's parameters, in order.
-      options: of each layer the plain options of a transformation, `in_axes` of "jax.vmap"; of other layers none.
-    """
+    """What JAX tells functions apart by, and what a reader does."""
 
     module: str
     qualname: str
+    """`module`, `qualname`: its name. Lambdas are told apart by `code` alone."""
     code: CodeType | None
+    """Of the innermost Python function; None of other callables."""
     ref: Callable[[], Any] | None
+    """A weak reference to the very object that was given to `jax.jit`."""
     identity: int
     layers: tuple[str, ...] = ()
+    """What is around the innermost function, outermost first: "partial", "method", "jax.grad", "wraps", ..."""
     bound: tuple[KeptValue, ...] = ()
+    """Of a partial its arguments, of a method its object."""
     captured: tuple[KeptValue, ...] = ()
+    """Closure cells, by name."""
     defaults: tuple[KeptValue, ...] = ()
+    """Of parameters, by name."""
     parameters: tuple[str, ...] = ()
+    """The names of the innermost function's parameters, in order."""
     options: tuple[tuple[KeptValue, ...], ...] = ()
+    """Of each layer the plain options of a transformation, `in_axes` of "jax.vmap"; of other layers none."""
 
     @property
     def layers_with_options(self) -> list[tuple[str, tuple[KeptValue, ...]]]:
@@ -186,132 +175,123 @@ class FunctionIdentity:
 
 @dataclass(slots=True, frozen=True)
 class CallSignature:
-    """What a jitted function was called with, as far as JAX's caches look at it.
-
-    Attributes:
-      tree: the PyTreeDef of (args, kwargs) without the static ones; None of a backward pass, and of one whose nodes
-        held the user's objects when JAX's caches were cleared.
-      avals: one abstract value a leaf: shape, dtype, weak_type, sharding.
-      placements: one a leaf: the Sharding of a committed `jax.Array`, None of anything else.
-      kinds: one a leaf: the type's name, "ArrayImpl", "ndarray", "float", ...
-      statics: the static arguments.
-      keywords: the names of those that were given by keyword, in the order of the call.
-    """
+    """What a jitted function was called with, as far as JAX's caches look at it."""
 
     tree: Any
+    """The PyTreeDef of (args, kwargs) without the static ones; None of a backward pass, and of one whose nodes held the
+    user's objects when JAX's caches were cleared."""
     avals: tuple[Any, ...]
+    """One abstract value a leaf: shape, dtype, weak_type, sharding."""
     placements: tuple[Any, ...] = ()
+    """One a leaf: the Sharding of a committed `jax.Array`, None of anything else."""
     kinds: tuple[str, ...] = ()
+    """One a leaf: the type's name, "ArrayImpl", "ndarray", "float", ..."""
     statics: tuple[KeptValue, ...] = ()
+    """The static arguments."""
     keywords: tuple[str, ...] = ()
+    """The names of those that were given by keyword, in the order of the call."""
 
 
 @dataclass(slots=True)
 class Artefacts:
-    """What the stages made, as long as it is kept; None of it once it is dropped.
-
-    Attributes:
-      jaxpr: the ClosedJaxpr, without what it captured.   module: the StableHLO as an MLIR module.
-      executable: XLA's LoadedExecutable; of a program with Python callbacks what was read from it.
-      options: the CompileOptions.   given: what of them XLA was given.
-      devices: those it was compiled for.   constants: bytes of arrays in the program.
-      made_jaxpr, made_module: weak references to those that JAX made and hands on.
-    """
+    """What the stages made, as long as it is kept; None of it once it is dropped."""
 
     jaxpr: Any = None
+    """The ClosedJaxpr, without what it captured."""
     module: Any = None
+    """The StableHLO as an MLIR module."""
     executable: Any = None
+    """XLA's LoadedExecutable; of a program with Python callbacks what was read from it."""
     options: Any = None
+    """The CompileOptions."""
     given: Any = None
+    """What of them XLA was given."""
     devices: tuple[Any, ...] = ()
+    """Those it was compiled for."""
     constants: int = 0
+    """Bytes of arrays in the program."""
     made_jaxpr: Any = None
     made_module: Any = None
+    """`made_jaxpr`, `made_module`: weak references to those that JAX made and hands on."""
 
 
 @dataclass(slots=True)
 class PersistentFacts:
-    """What the persistent cache did for one compile.
-
-    Attributes:
-      key: the cache key, which is the name of the entry without its suffix; "" where none was made.
-      folder: that of the entry; "" where no folder is in use.
-      module_name: with which the key begins.
-      read_seconds: for reading and loading an entry.
-      compile_seconds: of a hit, what the first compile took; None where neither we nor JAX, in whole seconds, kept it.
-      saved_seconds: `compile_seconds` less `read_seconds`; None where that is not known.
-      flags: XLA's flags in the key, as they were then.
-      has_other_flags: whether XLA's flags had changed after JAX read them, so that the key is another program's.
-      entry_bytes: the size of the entry; None where there is none.
-      check: of an entry that was there before: "verified", "not verified", "damaged" or "changed".
-      reason: why the outcome is UNKNOWN, or OFF although a folder was set, or what failed; "" elsewhere.
-      limit: the limit that kept it from being written, in s or bytes; None where that is not why.
-    """
+    """What the persistent cache did for one compile."""
 
     outcome: CacheOutcome
     key: str = ""
+    """The cache key, which is the name of the entry without its suffix; "" where none was made."""
     folder: str = ""
+    """That of the entry; "" where no folder is in use."""
     read_seconds: float | None = None
+    """For reading and loading an entry."""
     saved_seconds: float | None = None
+    """`compile_seconds` less `read_seconds`; None where that is not known."""
     module_name: str = ""
+    """With which the key begins."""
     compile_seconds: float | None = None
+    """Of a hit, what the first compile took; None where neither we nor JAX, in whole seconds, kept it."""
     flags: tuple[bytes, ...] = ()
+    """XLA's flags in the key, as they were then."""
     has_other_flags: bool = False
+    """Whether XLA's flags had changed after JAX read them, so that the key is another program's."""
     entry_bytes: int | None = None
+    """The size of the entry; None where there is none."""
     check: str = ""
+    """Of an entry that was there before: "verified", "not verified", "damaged" or "changed"."""
     reason: str = ""
+    """Why the outcome is UNKNOWN, or OFF although a folder was set, or what failed; "" elsewhere."""
     limit: float | None = None
+    """The limit that kept it from being written, in s or bytes; None where that is not why."""
 
 
 @dataclass(slots=True)
 class CompileRecord:
-    """What JAX did for one call that its fast path did not serve.
-
-    Attributes:
-      number: counts from 1 in this kernel; never used for another record.
-      name: the function's as JAX reports it, without "jit(...)".
-      function: None where no frame tells, as of a backward pass.
-      signature: None likewise.
-      jit_options: PjitInfo of the jitted function, or None.
-      compiler_options: those of this compile, by name.
-      context: `config.trace_context()`; its names are `compile_context.names()`.
-      call_site: the innermost line outside JAX and its like.   user_line: the innermost line in a notebook cell, or in
-        the user's own files where no cell is on the stack.
-      cell, run: the execution count and the id of the cell that ran; None between cells.
-      parent: the number of the record during whose stage this one ran; None of an outermost one.
-      clears: how often JAX's caches had been seen cleared before it.
-      failed: type and first line of the exception of the stage that failed.
-      named: the global variables that the function names, and those of the user's functions that it names.
-      effects: the operations with effects, which keep every call off the fast path; None where no trace was seen.
-      refused: why JAX refused the call before its first stage; None of a call that it traced.
-      bytes: an estimate of what the record keeps alive.
-    """
+    """What JAX did for one call that its fast path did not serve."""
 
     number: int
+    """Counts from 1 in this kernel; never used for another record."""
     name: str
+    """The function's as JAX reports it, without "jit(...)"."""
     began: float
     thread: int
     entry: Entry
     asker: Asker
     stages: list[StageRun] = field(default_factory=list)
     function: FunctionIdentity | None = None
+    """None where no frame tells, as of a backward pass."""
     signature: CallSignature | None = None
+    """None likewise."""
     jit_options: Any = None
+    """PjitInfo of the jitted function, or None."""
     compiler_options: tuple[tuple[str, Any], ...] = ()
+    """Those of this compile, by name."""
     context: tuple[Any, ...] = ()
+    """`config.trace_context()`; its names are `compile_context.names()`."""
     call_site: Place | None = None
+    """The innermost line outside JAX and its like."""
     user_line: Place | None = None
+    """The innermost line in a notebook cell, or in the user's own files where no cell is on the stack."""
     cell: int | None = None
     run: str | None = None
+    """`cell`, `run`: the execution count and the id of the cell that ran; None between cells."""
     parent: int | None = None
+    """The number of the record during whose stage this one ran; None of an outermost one."""
     clears: int = 0
+    """How often JAX's caches had been seen cleared before it."""
     failed: str | None = None
+    """Type and first line of the exception of the stage that failed."""
     named: tuple[NamedGlobal, ...] = ()
+    """The global variables that the function names, and those of the user's functions that it names."""
     effects: tuple[str, ...] | None = None
+    """The operations with effects, which keep every call off the fast path; None where no trace was seen."""
     refused: Difference | None = None
+    """Why JAX refused the call before its first stage; None of a call that it traced."""
     persistent: PersistentFacts | None = None
     artefacts: Artefacts = field(default_factory=Artefacts)
     bytes: int = 0
+    """An estimate of what the record keeps alive."""
 
     @property
     def own_seconds(self) -> float:

@@ -21,15 +21,12 @@ _PARTS = ("fun", "first", "rest")
 
 
 class EquinoxCall(NamedTuple):
-    """A call of the user's function.
-
-    Attributes:
-      fun: the function; of a module that is called, its class's `__call__`.
-      arguments: (args, kwargs) with the places of arrays among those of the wrapper, or what is static.
-    """
+    """A call of the user's function."""
 
     fun: Any
+    """The function; of a module that is called, its class's `__call__`."""
     arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    """(args, kwargs) with the places of arrays among those of the wrapper, or what is static."""
 
 
 class _Place(int):

@@ -22,17 +22,16 @@ _MOST_TRACES = 16
 
 
 class StaleName(NamedTuple):
-    """A variable whose change does not reach a traced function.
-
-    Attributes:
-      record: the trace.   name: of the variable, or of the part of it that is read, such as "cfg['rate']".
-      before: the value that the trace saw.   now: today's.
-    """
+    """A variable whose change does not reach a traced function."""
 
     record: CompileRecord
+    """The trace."""
     name: str
+    """Of the variable, or of the part of it that is read, such as "cfg['rate']"."""
     before: KeptValue
+    """The value that the trace saw."""
     now: KeptValue
+    """Today's."""
 
 
 def stale_names(history: History, clears: int) -> list[StaleName]:

@@ -9,8 +9,9 @@ import jax
 
 from jaxstage_ext.core.derivative import rematerialization
 from jaxstage_ext.core.jax_private import rematerialized
+from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import TRACE, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.report.unavailable import Unavailable
 
 

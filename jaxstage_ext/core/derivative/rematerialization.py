@@ -6,16 +6,17 @@ are the equations whose name scope contains "jvp(" and that the backward pass ne
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import jax
 
-from jaxstage_ext.core.derivative import checkpoint_policies
 from jaxstage_ext.core.jax_private import jaxprs, rematerialized, tracebacks
+from jaxstage_ext.core.stage.stage_definition import LOWER, TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import DONE, LOWER, TRACE, Stage, Staged
+from jaxstage_ext.core.stage.staged import DONE, Stage, Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -34,19 +35,18 @@ _OF_ANOTHER = (
 
 @dataclass(frozen=True)
 class PassesOfDerivative:
-    """The equations of a jaxpr around a derivative, and what the backward pass reads.
-
-    Attributes:
-      forward: those of the function that is differentiated that the backward pass needs.    backward: its derivative.
-      others: all other equations.
-      wanted: values of the forward pass that the backward pass reads.    given: other values that it reads.
-    """
+    """The equations of a jaxpr around a derivative, and what the backward pass reads."""
 
     forward: list[Any]
+    """Those of the function that is differentiated that the backward pass needs."""
     backward: list[Any]
+    """Its derivative."""
     others: list[Any]
+    """All other equations."""
     wanted: list[Any]
+    """Values of the forward pass that the backward pass reads."""
     given: list[Any]
+    """Other values that it reads."""
 
 
 def staged_with(staged: Staged, policy: str | Callable[..., Any]) -> Staged:
@@ -54,7 +54,7 @@ def staged_with(staged: Staged, policy: str | Callable[..., Any]) -> Staged:
 
     Raises ValueError for an unknown policy name, and Unavailable as `with_policy`.
     """
-    chosen, traced = checkpoint_policies.policy(policy), unwrap(staged.value(TRACE))
+    chosen, traced = checkpoint_policy(policy), unwrap(staged.value(TRACE))
     if not isinstance(traced, jax.stages.Traced):
         raise Unavailable("the program was not traced by JAX, so it cannot be compiled with a policy")
     return lowered_anew(staged, with_policy(traced, chosen))
@@ -168,3 +168,19 @@ def _in_order(passes: PassesOfDerivative, split: Any) -> list[Any]:
     outside = [[rematerialized.renamed(eqn, split.outputs) for eqn in eqns] for eqns in (between, after)]
     backward = [rematerialized.renamed(eqn, split.read_back) for eqn in passes.backward]
     return [*before, *split.known, *outside[0], *split.staged, *backward, *outside[1]]
+
+
+POLICIES = ("nothing_saveable", "dots_with_no_batch_dims_saveable", "dots_saveable", "everything_saveable")
+"""Names in `jax.checkpoint_policies`, from the fewest residuals to the most."""
+
+
+def checkpoint_policy(given: str | Callable[..., Any]) -> Callable[..., Any]:
+    """A policy, given itself or by its name. Raises ValueError for a name that is not one."""
+    if callable(given):
+        return given
+    named = getattr(jax.checkpoint_policies, given, None) if isinstance(given, str) else None
+    if callable(named):
+        return cast(Callable[..., Any], named)
+    near = difflib.get_close_matches(str(given), POLICIES, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(POLICIES)}, and functions such as those"
+    raise ValueError(f"{given!r} is not a policy of jax.checkpoint_policies; {hint}")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jaxstage_ext.core.derivative import checkpoint_policies, rematerialization
+from jaxstage_ext.core.derivative import rematerialization
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.ir.sources.source import cell_of, is_outside, is_user
 from jaxstage_ext.report.frames import SourceFile
@@ -40,7 +40,7 @@ def read(traced: Any, policy: str | Callable[..., Any] | None = None) -> list[Re
 
     Raises ValueError for an unknown policy name, Unavailable if the program has no backward pass.
     """
-    chosen = None if policy is None else checkpoint_policies.policy(policy)
+    chosen = None if policy is None else rematerialization.checkpoint_policy(policy)
     names = dict(zip(traced.jaxpr.jaxpr.invars, traced.jaxpr.jaxpr.debug_info.arg_names or (), strict=False))
     residuals: list[Residual] = []
     for jaxpr, read_back in _levels(traced.jaxpr.jaxpr):

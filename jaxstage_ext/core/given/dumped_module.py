@@ -11,7 +11,7 @@ from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.ir.passes import pipeline
 from jaxstage_ext.ir.passes.pipeline import Pipeline
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.report.unavailable import Unavailable
 
 _TIMEOUT = 600.0
@@ -21,7 +21,7 @@ def passes(module: DumpedModule, progress: Progress | None = None) -> Pipeline:
     """Its passes. Raises Unavailable where the dump has none."""
     if not module.has_pass_texts:
         raise Unavailable(
-            f"the dump has no passes of {shown(module.name)} as text; compile it with "
+            f"the dump has no passes of {shown_name(module.name)} as text; compile it with "
             "XLA_FLAGS='--xla_dump_hlo_pass_re=.* --xla_dump_hlo_as_text'"
         )
     answer = _asked(module, progress, method="dumped_passes")
@@ -32,7 +32,7 @@ def code(module: DumpedModule, progress: Progress | None = None) -> KernelArtefa
     """The machine code of its kernels. Raises Unavailable where the dump has none."""
     if not module.has_code:
         raise Unavailable(
-            f"the dump has no machine code of {shown(module.name)}; compile it with "
+            f"the dump has no machine code of {shown_name(module.name)}; compile it with "
             "XLA_FLAGS='--xla_dump_emitter_re=llvm|ptx'"
         )
     answer = _asked(module, progress, method="dumped_code", largest=LARGEST_FILE)
@@ -47,4 +47,4 @@ def _asked(module: DumpedModule, progress: Progress | None, **request: Any) -> A
         return pool.ask("cpu", {**request, **where}, _TIMEOUT, progress=progress, lane="recompile")
     except pool.RequestFailed as failed:
         why = (str(failed).splitlines() or [failed.type])[0]
-        raise Unavailable(f"the dump of {shown(module.name)} cannot be read: {why}") from None
+        raise Unavailable(f"the dump of {shown_name(module.name)} cannot be read: {why}") from None

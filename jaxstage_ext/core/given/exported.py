@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,9 +12,10 @@ from jax import export
 
 from jaxstage_ext.core.given import symbolic
 from jaxstage_ext.core.given.given_object import GivenObject
-from jaxstage_ext.core.jax_private import exported_shardings
+from jaxstage_ext.core.given.module_files import UnreadableModule
+from jaxstage_ext.core.jax_private import given_objects
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
-from jaxstage_ext.core.stage.staged import LOWER
+from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import LOCAL, Target
 from jaxstage_ext.report.unavailable import Unavailable
@@ -31,9 +33,7 @@ def given(
     if not isinstance(value, export.Exported):
         return None
     if not args and not kwargs:
-        shardings = (
-            exported_shardings.argument_shardings(value) if value.nr_devices > 1 else [None] * len(value.in_avals)
-        )
+        shardings = given_objects.argument_shardings(value) if value.nr_devices > 1 else [None] * len(value.in_avals)
         shapes = [
             symbolic.sized(aval, sizes, sharding) for aval, sharding in zip(value.in_avals, shardings, strict=True)
         ]
@@ -86,7 +86,7 @@ def _platform(value: Any, target: Target) -> str:
 @contextlib.contextmanager
 def _devices(value: Any) -> Iterator[None]:
     """Has as many devices as it was exported for, also where none of its arguments says how they are sharded."""
-    if value.nr_devices == 1 or any(exported_shardings.argument_shardings(value)):
+    if value.nr_devices == 1 or any(given_objects.argument_shardings(value)):
         yield
         return
     with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((value.nr_devices,), ("devices",))):
@@ -111,3 +111,32 @@ def _check_platform(value: Any, target: Target) -> None:
             f"it was exported for {' and '.join(value.platforms)}, not for {wanted}; export it with "
             f"platforms={sorted({*value.platforms, wanted})}, or name a target that it is for"
         )
+
+
+TIMEOUT = 60.0
+"""Seconds for reading a file: JAX counts to whatever number a damaged one names."""
+
+
+def opened(data: bytes, title: str) -> Any:
+    """The `jax.export.Exported` of a file, after a worker has read it and its module and survived.
+
+    Raises UnreadableModule where it is damaged or of a version that this JAX does not read, and Unavailable where the
+    package that JAX needs for it is missing.
+    """
+    from jaxstage_ext.worker import pool  # it needs Unix
+
+    if importlib.util.find_spec("flatbuffers") is None:
+        raise Unavailable(
+            f"{title} is a serialised jax.export, which JAX reads with flatbuffers: pip install flatbuffers"
+        )
+    try:
+        pool.ask("cpu", {"method": "open_exported", "data": data}, TIMEOUT)
+        return export.deserialize(bytearray(data))
+    except pool.RequestFailed as failed:
+        why = f"{failed.type}: {(str(failed).splitlines() or [''])[0]}"
+    except pool.WorkerDied as died:
+        is_endless = died.cause == "time limit"
+        why = f"JAX read it for {TIMEOUT:g} s and came to no end" if is_endless else died.summary
+    except Exception as error:  # what a file is of that the worker's JAX read and this one does not
+        why = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    raise UnreadableModule(f"{title} is damaged, or of another version of jax.export: {why}")

@@ -12,31 +12,29 @@ from jaxstage_ext.core.targets.target import Target
 
 @dataclass(frozen=True)
 class GivenObject:
-    """An object of JAX's that is staged instead of a function.
-
-    Attributes:
-      kind: what it is called, "Lowered".
-      stage: the first stage that it has.
-      value: the object.
-      make: what that stage has for a target. Raises Unavailable where it has nothing for it.
-      args, kwargs: of its call: `jax.ShapeDtypeStruct`s where it was given no others.
-      info: what JAX says of that call.
-      is_made: whether the stage is computed, as it is for an Exported and a ClosedJaxpr; else it is there.
-      is_file: whether it is a module out of a file.   example: a target that such a module is for.
-      partitions: for how many devices it is partitioned, or is to be.
-    """
+    """An object of JAX's that is staged instead of a function."""
 
     kind: str
+    """What it is called, "Lowered"."""
     stage: str
+    """The first stage that it has."""
     value: Any = field(repr=False)
+    """The object."""
     make: Callable[[Target], Any] = field(repr=False)
+    """What that stage has for a target. Raises Unavailable where it has nothing for it."""
     args: tuple[Any, ...] = field(default=(), repr=False)
     kwargs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """`args`, `kwargs`: of its call: `jax.ShapeDtypeStruct`s where it was given no others."""
     info: CallInfo = field(default_factory=CallInfo, repr=False)
+    """What JAX says of that call."""
     is_made: bool = False
+    """Whether the stage is computed, as it is for an Exported and a ClosedJaxpr; else it is there."""
     is_file: bool = False
+    """Whether it is a module out of a file."""
     example: str = "local"
+    """A target that such a module is for."""
     partitions: int = 1
+    """For how many devices it is partitioned, or is to be."""
 
 
 class NoFunction:

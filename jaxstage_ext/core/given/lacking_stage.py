@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.given.given_object import GivenObject
-from jaxstage_ext.core.stage.staged import COMPILE, TRACE
+from jaxstage_ext.core.stage.stage_definition import COMPILE, TRACE
 from jaxstage_ext.report.text.units import with_article
 
 

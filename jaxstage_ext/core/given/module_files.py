@@ -10,7 +10,7 @@ import jax
 from jaxstage_ext.core.given.given_object import GivenObject
 from jaxstage_ext.core.jax_private.given_objects import CallInfo
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, WrittenModule, lowered_of_module
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import Target

@@ -9,9 +9,9 @@ import jax
 
 from jaxstage_ext.core.call import has_method
 from jaxstage_ext.core.given.given_object import GivenObject
-from jaxstage_ext.core.jax_private import given_objects, platform_choice
+from jaxstage_ext.core.jax_private import given_objects, module_lowering
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, TRACE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.text.bounded_repr import type_name
@@ -80,7 +80,7 @@ class _Lowered:
                 f"this Lowered is for {' and '.join(made_for)}, and {where} is {_with_article(wanted)}; "
                 + (_name_target(made_for) if target.is_local else _lower_again(wanted))
             )
-        return self._value if len(made_for) < 2 else platform_choice.for_platform(self._own, wanted)
+        return self._value if len(made_for) < 2 else module_lowering.for_platform(self._own, wanted)
 
 
 def _with_article(platform: str) -> str:

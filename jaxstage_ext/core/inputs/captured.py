@@ -1,4 +1,4 @@
-"""Python names of the arrays that a function closes over."""
+"""Python names of the arrays and Refs that a function closes over, and arguments without values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import contextlib
 import functools
 import inspect
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import jax
 import numpy as np
 
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.inputs.signatures import unwrapped
+from jaxstage_ext.core.jax_private import refs
+from jaxstage_ext.core.jax_private.refs import CAPTURED, Namer
 from jaxstage_ext.report.text.bounded_repr import function_name, plain_repr, type_name
 
 _MOST = 20_000
@@ -118,3 +121,29 @@ def _mentioned(code: CodeType) -> set[str]:
 
 def _title(fn: Any) -> str:
     return function_name(fn) or type_name(fn)
+
+
+def namer(fn: Any) -> Namer:
+    """Names by which the function reaches its Refs, "state.count"; the same for all where it does not say."""
+
+    def named(refs: Sequence[Any]) -> list[str]:
+        found = captured.names(fn, refs) if refs else []
+        return [names[0] if names else CAPTURED for names in found]
+
+    return named
+
+
+_CONVERTING = ("__jax_array__", "__array__", "__cuda_array_interface__")
+
+
+def is_valueless(leaf: object) -> bool:
+    """Whether a leaf is a `jax.ShapeDtypeStruct`, or an object of the user's that stands for one."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return True
+    if isinstance(leaf, jax.Array | np.ndarray | np.generic | int | float | complex) or refs.is_ref(leaf):
+        return False
+    try:
+        has_type = isinstance(getattr(leaf, "shape", None), tuple) and hasattr(leaf, "dtype")
+        return has_type and not any(hasattr(type(leaf), name) for name in _CONVERTING)
+    except Exception:  # of code of the user's
+        return False

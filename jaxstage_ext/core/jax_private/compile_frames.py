@@ -53,25 +53,22 @@ def is_jax(file: str) -> bool:
 
 @dataclass(slots=True)
 class EventFrames:
-    """JAX's frames around one event.
-
-    Attributes:
-      timer: what JAX times the stage with; the same object at its begin and its end.
-      error: the exception that ends the stage; None where it ends well.
-      stage: the frame that does the stage's work.
-      infer: the one that looks at the arguments, of a trace.
-      driver: the one that runs the stages of one call.
-      call: the one that has the user's arguments, which a backward pass lacks.
-      outside: the innermost one that is not JAX's.
-    """
+    """JAX's frames around one event."""
 
     timer: Any = None
+    """What JAX times the stage with; the same object at its begin and its end."""
     stage: FrameType | None = None
+    """The frame that does the stage's work."""
     infer: FrameType | None = None
+    """The one that looks at the arguments, of a trace."""
     driver: FrameType | None = None
+    """The one that runs the stages of one call."""
     call: FrameType | None = None
+    """The one that has the user's arguments, which a backward pass lacks."""
     outside: FrameType | None = None
+    """The innermost one that is not JAX's."""
     error: BaseException | None = None
+    """The exception that ends the stage; None where it ends well."""
 
     @property
     def is_inner(self) -> bool:

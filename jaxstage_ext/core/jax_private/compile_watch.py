@@ -19,16 +19,13 @@ _watched = threading.local()
 
 @dataclass(frozen=True)
 class BackendCompile:
-    """What JAX hands to XLA. Equal `parts` on the same `client` make equal executables.
-
-    Attributes:
-      parts: the module's bytecode with locations, the serialised options, the devices' ids.
-      overrides: the options that were set by name.
-    """
+    """What JAX hands to XLA. Equal `parts` on the same `client` make equal executables."""
 
     client: Any = field(repr=False)
     parts: tuple[bytes, bytes, bytes]
+    """The module's bytecode with locations, the serialised options, the devices' ids."""
     overrides: Mapping[str, Any]
+    """The options that were set by name."""
 
 
 Watcher = Callable[[BackendCompile, Callable[[], Any]], Any]

@@ -12,18 +12,16 @@ from jaxstage_ext.core.jax_private.jaxprs import ClosedJaxpr
 
 @dataclass(frozen=True)
 class CallInfo:
-    """The call that an object of JAX's was made of.
-
-    Attributes:
-      name: the function's; "" where JAX does not say it.
-      arguments, results: the paths of the arrays, "w['k']" and "result['y']"; empty where JAX does not say them.
-      avals: the types of the arguments, of which JAX may drop those that are not used.
-    """
+    """The call that an object of JAX's was made of."""
 
     name: str = ""
+    """The function's; "" where JAX does not say it."""
     arguments: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    """`arguments`, `results`: the paths of the arrays, "w['k']" and "result['y']"; empty where JAX does not say
+    them."""
     avals: tuple[Any, ...] = ()
+    """The types of the arguments, of which JAX may drop those that are not used."""
 
 
 def call_info(value: Any) -> CallInfo:
@@ -81,3 +79,9 @@ def makes_stage_object(fn: Any) -> bool:
     if module == "jax":
         return qualified.startswith("make_jaxpr(")
     return module == "jax._src.export._export" and qualified.endswith(".do_export")
+
+
+def argument_shardings(exported: Any) -> list[Any]:
+    """The NamedSharding of each argument on a mesh without devices; None where it was left to the compiler."""
+    named = getattr(exported, "_in_named_shardings", None)
+    return list(named) if named is not None else [None] * len(exported.in_avals)

@@ -118,16 +118,14 @@ def config_of_flag(name: str, configured: ConfiguredOptions) -> str:
 
 @dataclass(frozen=True)
 class ConfiguredOptions:
-    """What `jax.config` makes of the compile options, or of those of one compile.
-
-    Attributes:
-      options: serialised.   config: the entries of `jax.config` that they follow.
-      by_variable: of these, the entries that have the value of their environment variable.
-    """
+    """What `jax.config` makes of the compile options, or of those of one compile."""
 
     options: bytes
+    """Serialised."""
     config: tuple[tuple[str, str], ...] = field(compare=False)
+    """The entries of `jax.config` that they follow."""
     by_variable: frozenset[str] = field(default=frozenset(), compare=False)
+    """Of these, the entries that have the value of their environment variable."""
 
     def changes_to(self, later: ConfiguredOptions) -> list[str]:
         """The entries that differ, as "name was a, is b"."""

@@ -138,19 +138,16 @@ def own_options(lowered: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Placed:
-    """What a lowering says about devices.
-
-    Attributes:
-      count: how many it takes.
-      device_ids: those of the kernel that it names, in its order; empty when it names none (AbstractMesh).
-      mesh: axis sizes of the mesh that spans them; None without a mesh.
-      is_pmap: `jax.pmap` takes devices in their order, whatever the torus.
-    """
+    """What a lowering says about devices."""
 
     count: int
+    """How many it takes."""
     device_ids: tuple[int, ...]
+    """Those of the kernel that it names, in its order; empty when it names none (AbstractMesh)."""
     mesh: tuple[int, ...] | None
+    """Axis sizes of the mesh that spans them; None without a mesh."""
     is_pmap: bool
+    """`jax.pmap` takes devices in their order, whatever the torus."""
 
 
 def placed(lowered: Any, fn: Any) -> Placed:
@@ -221,23 +218,22 @@ def _refined(lowering: Any) -> Any:
 
 @dataclass(frozen=True)
 class Signature:
-    """The arrays that a lowering takes and gives.
-
-    Attributes:
-      arguments: their paths, "p['w']".      results: "result[0]['loss']".     kept: which arguments XLA is given.
-      tokens: how many parameters and results come before them, to keep effects in order.
-      constants: the arrays that the program closes over, as the user's code held them.
-      captured: the Refs that it closes over, which are its last arguments.
-      own_tokens: which arguments, and which results, are tokens that the user's function takes and gives.
-    """
+    """The arrays that a lowering takes and gives."""
 
     arguments: tuple[str, ...]
+    """Their paths, "p['w']"."""
     results: tuple[str, ...]
+    """"result[0]['loss']"."""
     kept: frozenset[int]
+    """Which arguments XLA is given."""
     tokens: int
+    """How many parameters and results come before them, to keep effects in order."""
     constants: tuple[Any, ...]
+    """The arrays that the program closes over, as the user's code held them."""
     captured: tuple[Any, ...] = ()
+    """The Refs that it closes over, which are its last arguments."""
     own_tokens: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    """Which arguments, and which results, are tokens that the user's function takes and gives."""
 
 
 def signature(traced: Any, lowered: Any, namer: refs.Namer = refs.unnamed) -> Signature:

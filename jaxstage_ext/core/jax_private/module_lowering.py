@@ -1,4 +1,7 @@
-"""A `jax.stages.Lowered` of a StableHLO module that JAX did not lower here."""
+"""A `jax.stages.Lowered` of a StableHLO module that JAX did not lower here, and the platforms that JAX lowers for.
+
+Checked with jax 0.10.2 and 0.12.0.1.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +17,7 @@ import numpy as np
 from jax._src.interpreters import mlir as _mlir
 from jaxlib import xla_client as _xla_client
 from jaxlib.mlir import ir as _ir
+from jaxlib.mlir.dialects import stablehlo as _stablehlo
 
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -24,22 +28,19 @@ _WRITTEN = "jaxstage module"
 
 
 class ModuleValue(NamedTuple):
-    """A parameter or a result of a module, of a tuple each element.
-
-    Attributes:
-      shape: None in place of a size that is not known.
-      dtype: the name of its dtype in JAX; "" where it is not an array of numbers.
-      sharding: as the module writes it; "" where it leaves it to the compiler.
-      type: as MLIR writes it, cut short.
-      is_donated: whether a result may take its memory.
-    """
+    """A parameter or a result of a module, of a tuple each element."""
 
     name: str
     shape: tuple[int | None, ...]
+    """None in place of a size that is not known."""
     dtype: str
+    """The name of its dtype in JAX; "" where it is not an array of numbers."""
     sharding: str = ""
+    """As the module writes it; "" where it leaves it to the compiler."""
     type: str = ""
+    """As MLIR writes it, cut short."""
     is_donated: bool = False
+    """Whether a result may take its memory."""
 
     @property
     def is_array(self) -> bool:
@@ -64,25 +65,23 @@ class ModuleValue(NamedTuple):
 
 @dataclass(frozen=True)
 class WrittenModule:
-    """A module that another process wrote.
-
-    Attributes:
-      bytecode: of the module.   compiled: as XLA takes it; empty where that is the same.
-      propagates: for each of XLA's parameters and results whether XLA is to choose its sharding.
-      partitions, replicas: what it is for.
-      platform: whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none.
-      is_gspmd: whether its shardings are those of before Shardy, whose partitioner then takes it.
-    """
+    """A module that another process wrote."""
 
     bytecode: bytes = field(repr=False)
+    """Of the module."""
     compiled: bytes = field(repr=False)
+    """As XLA takes it; empty where that is the same."""
     arguments: tuple[ModuleValue, ...]
     results: tuple[ModuleValue, ...]
     propagates: tuple[Sequence[bool], Sequence[bool]]
+    """For each of XLA's parameters and results whether XLA is to choose its sharding."""
     partitions: int
     replicas: int
+    """`partitions`, `replicas`: what it is for."""
     is_gspmd: bool
+    """Whether its shardings are those of before Shardy, whose partitioner then takes it."""
     platform: str = ""
+    """Whose libraries it calls, "cpu", "cuda", "rocm" or "tpu"; "" where it calls none."""
 
     @property
     def devices(self) -> int:
@@ -150,3 +149,47 @@ def set_for(written: WrittenModule, options: Any, device_ids: Sequence[int]) -> 
         ids = np.array(device_ids).reshape(written.replicas, written.partitions)
         options.num_replicas, options.num_partitions = ids.shape
         options.device_assignment = _xla_client.DeviceAssignment.create(ids)
+
+
+def platforms_of(primitive: str) -> list[str]:
+    """The platforms for which a primitive has a rule of its own, by its name."""
+    rules = _mlir._platform_specific_lowerings
+    return sorted(platform for platform, known in rules.items() if any(one.name == primitive for one in known))
+
+
+def for_platform(lowered: Any, platform: str) -> Any:
+    """The Lowered with the number of this platform in place of the parameter `_platform_index`.
+
+    JAX's own `.compile()` refuses a Lowered of several platforms. The platform must be one of its own.
+    """
+    platforms = tuple(lowered._lowering._platforms)
+    if len(platforms) < 2:
+        return lowered
+    chosen, lowering = copy.copy(lowered), copy.copy(lowered._lowering)
+    lowering._hlo = _with_platform(lowering._hlo, platforms.index(platform))
+    lowering._platforms, lowering._executable = (platform,), None
+    chosen._lowering = lowering
+    return chosen
+
+
+def _with_platform(module: Any, number: int) -> Any:
+    context = module.context
+    with context, _ir.Location.unknown(context):
+        made = _ir.Module.parse(_mlir.module_to_bytecode(module), context)
+        main = next(op for op in made.body.operations if str(op.attributes["sym_name"]) == '"main"')
+        block, attributes = main.regions[0].blocks[0], cast(Any, main.attributes["arg_attrs"])
+        if not len(block.arguments) or _PLATFORM_INDEX not in str(attributes[0]):
+            return made
+        with _ir.InsertionPoint.at_block_begin(block):
+            constant = _stablehlo.constant(_ir.DenseElementsAttr.get(np.array(number, np.int32)))
+        block.arguments[0].replace_all_uses_with(constant)
+        block.erase_argument(0)
+        signature = _ir.FunctionType(_ir.TypeAttr(main.attributes["function_type"]).value)
+        main.attributes["function_type"] = _ir.TypeAttr.get(
+            _ir.FunctionType.get(signature.inputs[1:], signature.results)
+        )
+        main.attributes["arg_attrs"] = _ir.ArrayAttr.get(list(attributes)[1:])
+    return made
+
+
+_PLATFORM_INDEX = "_platform_index"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import os
 import re
 import sys
@@ -35,33 +36,32 @@ _wait: Callable[[], Any] = jax.effects_barrier
 
 @dataclass(frozen=True, eq=False)
 class MosaicDump:
-    """A profile buffer as it reached the host.
-
-    Attributes:
-      words: a copy of the buffer.
-      spec: JAX's `ProfilerSpec`.    grid, block: sizes of the launch.
-      kernel: the name of the kernel; "" for one of Mosaic GPU itself, which JAX does not name.
-      file: what JAX wrote of it.
-      time: Unix time in nanoseconds at which it reached the host.
-      error: what JAX's own dump raised; "" if it did not.
-    """
+    """A profile buffer as it reached the host."""
 
     words: npt.NDArray[np.uint32] = field(repr=False)
+    """A copy of the buffer."""
     spec: Any
+    """JAX's `ProfilerSpec`."""
     grid: tuple[int, ...]
     block: tuple[int, ...]
+    """`grid`, `block`: sizes of the launch."""
     kernel: str
+    """The name of the kernel; "" for one of Mosaic GPU itself, which JAX does not name."""
     file: str
+    """What JAX wrote of it."""
     time: int
+    """Unix time in nanoseconds at which it reached the host."""
     error: str = ""
+    """What JAX's own dump raised; "" if it did not."""
 
 
 @contextlib.contextmanager
 def recorded_dumps() -> Iterator[list[MosaicDump]]:
     """Inside the block, every buffer that JAX dumps is put into the list too, in the order in which they come.
 
-    JAX writes its own file all the same; where its dump raises, the error is kept with the buffer instead of ending
-    the program. It waits for what is under way when the block ends, because dumps come late. Kernels whose Mosaic GPU
+    JAX writes its own file all the same, once for each compile: of later runs it writes none, with a warning, and these
+    are put into the list too. Where its dump raises, the error is kept with the buffer instead of ending the program.
+    It waits for what is under way when the block ends, because dumps come late. Kernels whose Mosaic GPU
     modules are imported only within the block are not seen.
     """
     dumps: list[MosaicDump] = []
@@ -69,7 +69,10 @@ def recorded_dumps() -> Iterator[list[MosaicDump]]:
     if profiler is None:
         yield dumps
         return
-    with _replaced(profiler.ProfilerSpec, "dump", lambda dump: _keeping(dump, dumps)):
+    with contextlib.ExitStack() as around:
+        around.enter_context(_replaced(profiler.ProfilerSpec, "dump", lambda dump: _keeping(dump, dumps)))
+        for module in _dumpers():
+            around.enter_context(_opening_again(module))
         try:
             yield dumps
         finally:
@@ -92,6 +95,41 @@ def _keeping(dump: Callable[..., Any], dumps: list[MosaicDump]) -> Callable[...,
     return kept
 
 
+def _dumpers() -> list[Any]:
+    return [module for name in _DUMPERS if (module := sys.modules.get(name)) is not None]
+
+
+@contextlib.contextmanager
+def _opening_again(module: Any) -> Iterator[None]:
+    """Inside the block, what this module of JAX opens anew and is there already is a file that nobody keeps."""
+    with _replacing:
+        own = vars(module).get("open")
+        vars(module)["open"] = _open_again
+    try:
+        yield
+    finally:
+        with _replacing:
+            if own is None:
+                vars(module).pop("open", None)
+            else:
+                vars(module)["open"] = own
+
+
+def _open_again(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+    try:
+        return open(file, mode, *args, **kwargs)
+    except FileExistsError:
+        return _NotKept(str(file))
+
+
+class _NotKept(io.StringIO):
+    """Text that is written in place of a file that is there already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
 def kernel_of(file: str) -> str:
     """The kernel whose profile JAX wrote to a file; "" where the file's name has none."""
     match = _FILE.fullmatch(os.path.basename(file))
@@ -109,7 +147,7 @@ def without_dumps() -> Iterator[list[str]]:
     if _PALLAS in sys.modules:  # JAX imports what lowers its kernels when it lowers the first, which is too late here
         with contextlib.suppress(ImportError):
             importlib.import_module(_DUMPERS[0])
-    modules = [module for name in _DUMPERS if (module := sys.modules.get(name)) is not None and hasattr(module, "jax")]
+    modules = [module for module in _dumpers() if hasattr(module, "jax")]
     with contextlib.ExitStack() as around:
         for module in modules:
             around.enter_context(_replaced(module, "jax", lambda real: _JaxWithoutDumps(real, left_out)))

@@ -1,15 +1,15 @@
-"""Which equation of a jaxpr makes the first NaN or infinity: the equations are run one by one."""
+"""JAX's checks for NaN and infinities, and which equation makes the first: the equations are run one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax._src import api as _api
 from jax._src import core as _core
-
-from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "checkpoint", "remat2", "custom_jvp_call", "custom_vjp_call")
 """Primitives that run the jaxpr that they hold once, on their own inputs."""
@@ -110,3 +110,24 @@ def _run_while(params: Any, inputs: list[Any], wrong: Wrong) -> None:
         if not bool(_run(test.jaxpr, test.consts, [*tested, *carry], wrong)[0]):
             return
         carry = _run(body.jaxpr, body.consts, [*fixed, *carry], wrong)
+
+
+_hook: Any = getattr(_api, "_post_hook_state", None)
+
+
+@contextlib.contextmanager
+def kept_nan_checks() -> Iterator[None]:
+    """After the block this thread's calls are checked as before it.
+
+    A `with jax.debug_nans(...)` block sets the thread's own check when it ends, to none, and that hides the one that
+    `jax.config.update` has set for all threads. JAX has such blocks in jnp.var, logsumexp, jaxpr_as_fun and others, so
+    tracing alone would end the checks.
+    """
+    if _hook is None:
+        yield
+        return
+    before = _hook.get_local()
+    try:
+        yield
+    finally:
+        _hook.set_local(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -29,25 +30,23 @@ SUFFIX, USED_SUFFIX = "-cache", "-atime"
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """What JAX has made of its cache so far.
-
-    Attributes:
-      folder: of the cache that JAX has opened; "" where it has opened none.
-      set_folder: `jax_compilation_cache_dir`, which JAX reads once; "" where it is not set.
-      is_enabled: `jax_enable_compilation_cache`, which JAX reads once.
-      was_asked: whether a compile has made JAX decide if it uses a cache; `uses` is that decision.
-      was_opened: whether JAX has tried to open a folder, which it does once.
-      evicts: whether the size of the folder is limited.   max_size: the limit in bytes; -1 without one.
-    """
+    """What JAX has made of its cache so far."""
 
     folder: str
+    """Of the cache that JAX has opened; "" where it has opened none."""
     set_folder: str
+    """`jax_compilation_cache_dir`, which JAX reads once; "" where it is not set."""
     is_enabled: bool
+    """`jax_enable_compilation_cache`, which JAX reads once."""
     was_asked: bool
+    """Whether a compile has made JAX decide if it uses a cache; `uses` is that decision."""
     uses: bool
     was_opened: bool
+    """Whether JAX has tried to open a folder, which it does once."""
     evicts: bool
+    """Whether the size of the folder is limited."""
     max_size: int
+    """The limit in bytes; -1 without one."""
 
     @property
     def next_folder(self) -> str:
@@ -119,6 +118,12 @@ def write_limits() -> WriteLimits:
     )
 
 
+def no_writes() -> contextlib.AbstractContextManager[None]:
+    """Inside the block, this thread's compiles leave no entry in JAX's persistent cache."""
+    held: contextlib.AbstractContextManager[None] = _config_any.persistent_cache_min_compile_time_secs(float("inf"))
+    return held
+
+
 def is_first_process() -> bool:
     """Whether this is the process that writes entries."""
     return bool(_distributed_any.global_state.process_id == 0)
@@ -136,15 +141,14 @@ def compression() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExecutableDigest:
-    """What is known of an entry's executable, which is not loaded, and unpacked a piece at a time.
-
-    Attributes:
-      sha256: of the executable.   size: its bytes.   is_named: whether it holds the name that was looked for.
-    """
+    """What is known of an entry's executable, which is not loaded, and unpacked a piece at a time."""
 
     sha256: str
+    """Of the executable."""
     size: int
+    """Its bytes."""
     is_named: bool
+    """Whether it holds the name that was looked for."""
 
 
 _PIECE = 1 << 20
@@ -211,21 +215,19 @@ def entry_bytes(executable: Any) -> int:
 
 @dataclass(slots=True)
 class CacheRequest:
-    """A compile that asks the cache.
-
-    Attributes:
-      key: of its entry.   module_name: with which the key begins.
-      module, devices, options, backend: what the key is made of.
-      has_callbacks: whether the program calls Python, which jax 0.10 does not write.
-    """
+    """A compile that asks the cache."""
 
     key: str
+    """Of its entry."""
     module_name: str
+    """With which the key begins."""
     module: Any
     devices: Any
     options: Any
     backend: Any
+    """`module`, `devices`, `options`, `backend`: what the key is made of."""
     has_callbacks: bool
+    """Whether the program calls Python, which jax 0.10 does not write."""
 
 
 def current_request() -> CacheRequest | None:

@@ -1,4 +1,4 @@
-"""Which nodes of a call's arguments and results JAX flattens and builds by Python functions, at each call.
+"""What calls of a jitted function do in Python: nodes that Python functions flatten, and what keeps off the fast path.
 
 Dictionaries, lists, tuples, named tuples and what `register_dataclass` knows are taken apart in C++.
 """
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import jax
 from jax._src import tree_util as _tree_util
+from jax._src.interpreters import pxla as _pxla
+from jax._src.state.types import RefEffect as _RefEffect
 
 _IN_CPP = (dict, list, tuple, type(None))
 _TIMED = 3
@@ -87,3 +89,32 @@ def _custom(tree: Any) -> Iterator[str]:
             if kind in _tree_util._registry and kind not in _IN_CPP and not is_named and not _is_native(kind):
                 yield kind.__name__
             todo.extend(node.children())
+
+
+_pxla_any: Any = _pxla  # untyped
+
+
+def slow_causes(compiled: Any, effects: Any) -> list[str]:
+    """Why every call goes through Python, in words; none where calls after the first stay in C++.
+
+    By `pjit._get_fastpath_data` of jax 0.10.2 to 0.12.0.1.
+    """
+    executable = compiled._executable
+    run = getattr(executable, "unsafe_call", None)
+    if not isinstance(executable, _pxla_any.MeshExecutable) or not isinstance(run, _pxla_any.ExecuteReplicated):
+        return ["JAX runs it in a way of its own"]
+    causes = []
+    if run.ordered_effects:
+        causes.append("it has ordered effects, whose tokens Python threads through")
+    if run.has_unordered_effects:
+        causes.append("it has callbacks, such as jax.debug.print")
+    if any(isinstance(effect, _RefEffect) for effect in effects):
+        causes.append("it changes mutable arrays (jax.Ref)")
+    if jax.config.jax_no_execution:
+        causes.append("jax_no_execution is on")
+    return causes
+
+
+def is_jitted(fn: Any) -> bool:
+    """Whether it is what `jax.jit` itself gives."""
+    return type(fn).__name__ == "PjitFunction"

@@ -21,19 +21,16 @@ from jaxstage_ext.core.jax_private.jaxprs import forward_jaxpr
 
 @dataclass(frozen=True)
 class SplitForward:
-    """A forward pass under a policy.
-
-    Attributes:
-      known: the equations that run in the forward pass.
-      staged: a barrier, and the equations that recompute what is not saved.
-      outputs: the names that `known` gives the values that are read outside of the backward pass.
-      read_back: the names under which the backward pass finds the values that it reads.
-    """
+    """A forward pass under a policy."""
 
     known: list[Any]
+    """The equations that run in the forward pass."""
     staged: list[Any]
+    """A barrier, and the equations that recompute what is not saved."""
     outputs: dict[Any, Any]
+    """The names that `known` gives the values that are read outside of the backward pass."""
     read_back: dict[Any, Any]
+    """The names under which the backward pass finds the values that it reads."""
 
 
 def split_forward(

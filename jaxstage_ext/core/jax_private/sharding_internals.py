@@ -16,20 +16,17 @@ from jaxstage_ext.core.jax_private import refs
 
 @dataclass(frozen=True)
 class ProgramValue:
-    """An argument or a result of a lowered program.
-
-    Attributes:
-      name: as JAX names it: "params['w']", "result[0]"; empty where it has none.
-      number: of the module's parameter or result, tokens left out (only programs of one device have them); None for
-        an argument that the program does not use.
-      sharding: JAX's own; None where the compiler is to choose.
-    """
+    """An argument or a result of a lowered program."""
 
     name: str
+    """As JAX names it: "params['w']", "result[0]"; empty where it has none."""
     is_result: bool
     number: int | None
+    """Of the module's parameter or result, tokens left out (only programs of one device have them); None for an
+    argument that the program does not use."""
     aval: Any
     sharding: Any
+    """JAX's own; None where the compiler is to choose."""
 
 
 def program_values(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[ProgramValue]:

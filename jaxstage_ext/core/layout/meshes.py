@@ -28,20 +28,17 @@ class MeshError(DeliberateError, ValueError):
 
 @dataclass(frozen=True)
 class Layout:
-    """A mesh, and the PartitionSpecs of a call on it.
-
-    Attributes:
-      mesh: an AbstractMesh, or a Mesh of this kernel's devices.
-      inputs: PartitionSpecs (or None, or pytrees of these, prefixes of the argument) by position, by the parameter's
-        name, or one for all arguments. Arguments without one stay unspecified.
-      outputs: as `out_shardings` of `jax.jit`; None leaves all unspecified.
-      names: what the user calls the three, for messages.
-    """
+    """A mesh, and the PartitionSpecs of a call on it."""
 
     mesh: Mesh | AbstractMesh
+    """An AbstractMesh, or a Mesh of this kernel's devices."""
     inputs: Sequence[Any] | Mapping[str, Any] | PartitionSpec = ()
+    """PartitionSpecs (or None, or pytrees of these, prefixes of the argument) by position, by the parameter's name, or
+    one for all arguments. Arguments without one stay unspecified."""
     outputs: Any = None
+    """As `out_shardings` of `jax.jit`; None leaves all unspecified."""
     names: tuple[str, str, str] = field(default=("mesh", "in_specs", "out_specs"), compare=False)
+    """What the user calls the three, for messages."""
 
     @property
     def is_abstract(self) -> bool:

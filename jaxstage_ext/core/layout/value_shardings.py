@@ -21,8 +21,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 
 from jaxstage_ext.core.jax_private import given_objects, lowered_modules, module_lowering, refs, sharding_internals
 from jaxstage_ext.core.jax_private.module_lowering import ModuleValue, WrittenModule
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import environments, placement
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -33,40 +34,34 @@ _FIELDS = ("id", "process_index", "coords", "core_on_chip")
 
 @dataclass(frozen=True)
 class PlacedDevice:
-    """A device of a program, at its place in the device assignment.
-
-    Attributes:
-      id: JAX's id.
-      process: the index of its host; None where unknown.
-      coords: the position of its chip in the torus; None where it has none.
-      core: its number on the chip.
-    """
+    """A device of a program, at its place in the device assignment."""
 
     id: int
+    """JAX's id."""
     process: int | None = None
+    """The index of its host; None where unknown."""
     coords: tuple[int, ...] | None = None
+    """The position of its chip in the torus; None where it has none."""
     core: int | None = None
+    """Its number on the chip."""
 
 
 @dataclass(frozen=True)
 class BoundaryValue:
-    """An array with its sharding.
-
-    Attributes:
-      bits: the width of an element; None where it has none.
-      sharding: in the form above; None where the compiler chooses it.
-      number: the number of the module's parameter or result; None for an argument that the program does not use.
-      is_compiled: whether it is that of an executable, of which it is not known who chose it.
-    """
+    """An array with its sharding."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     bits: int | None
+    """The width of an element; None where it has none."""
     sharding: Plain | None = field(repr=False)
+    """In the form above; None where the compiler chooses it."""
     is_result: bool = False
     number: int | None = None
+    """The number of the module's parameter or result; None for an argument that the program does not use."""
     is_compiled: bool = False
+    """Whether it is that of an executable, of which it is not known who chose it."""
 
 
 def of_program(lowered: Any, namer: refs.Namer = refs.unnamed) -> list[BoundaryValue]:

@@ -43,21 +43,18 @@ class AutotuneError(DeliberateError, ValueError):
 
 @dataclass(frozen=True)
 class Results:
-    """A file of autotune results.
-
-    Attributes:
-      path: the file, as the user gave it.
-      data: its bytes.
-      text: whether the bytes are a text proto.
-      devices: the GPU of each result, as XLA's description or its fingerprint.
-      spelled: whether `devices` are descriptions (AutotuneResults) or fingerprints (AutotuneCache).
-    """
+    """A file of autotune results."""
 
     path: str
+    """The file, as the user gave it."""
     data: bytes
+    """Its bytes."""
     text: bool
+    """Whether the bytes are a text proto."""
     devices: tuple[str, ...]
+    """The GPU of each result, as XLA's description or its fingerprint."""
     spelled: bool
+    """Whether `devices` are descriptions (AutotuneResults) or fingerprints (AutotuneCache)."""
 
     @property
     def for_worker(self) -> tuple[str, bytes]:
@@ -73,18 +70,15 @@ class Results:
 
 @dataclass(frozen=True)
 class Tuned:
-    """How many of a compile's autotuned choices a file of results decided.
-
-    Attributes:
-      decided: the number of choices that the results decided.
-      choices: the number of choices that XLA tunes; None where this XLA does not report it.
-      device: the target as the file would describe it.
-    """
+    """How many of a compile's autotuned choices a file of results decided."""
 
     results: Results
     decided: int
+    """The number of choices that the results decided."""
     choices: int | None
+    """The number of choices that XLA tunes; None where this XLA does not report it."""
     device: str | None
+    """The target as the file would describe it."""
 
     @property
     def title(self) -> str:

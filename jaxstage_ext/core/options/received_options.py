@@ -12,8 +12,9 @@ import jax
 from jaxstage_ext.core.jax_private import jax_options, lowered_modules, module_lowering
 from jaxstage_ext.core.options import flag_values, unread_flags, xla_flags
 from jaxstage_ext.core.options.build_options import for_xla
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import COMPILE, LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.worker import flag_text
 
 _LOGGING = "xla_detailed_logging"
@@ -58,21 +59,19 @@ _BY_VARIABLE = (OptionOrigin.XLA_FLAGS, "XLA_FLAGS")
 
 @dataclass(frozen=True)
 class ReceivedOption:
-    """A compile option that differs from XLA's default.
-
-    Attributes:
-      name: XLA's, or that of a field of CompileOptions.   value: as text.
-      default: XLA's as text; None where unknown, since XLA_FLAGS set another in this process, or jaxlib has none.
-      setter: what set it: an entry of `jax.config`, a variable, a parameter; JAX, which gives it to every program.
-      note: what is to be known of it: that it does nothing here, or hides another.
-    """
+    """A compile option that differs from XLA's default."""
 
     name: str
+    """XLA's, or that of a field of CompileOptions."""
     value: str
+    """As text."""
     default: str | None
+    """XLA's as text; None where unknown, since XLA_FLAGS set another in this process, or jaxlib has none."""
     origin: OptionOrigin
     setter: str
+    """What set it: an entry of `jax.config`, a variable, a parameter; JAX, which gives it to every program."""
     note: str = ""
+    """What is to be known of it: that it does nothing here, or hides another."""
 
 
 def received(staged: Staged, platform: str, by: OptionOrigin = OptionOrigin.CALL) -> list[ReceivedOption]:

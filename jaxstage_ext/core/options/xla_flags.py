@@ -39,20 +39,17 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Flag:
-    """One XLA flag.
-
-    Attributes:
-      type: "bool", "int32", "int64", "float", "string", "enum" or "message".
-      values: the names of an enum's values, and their numbers; empty where they are unknown.
-      many: whether it takes several values, separated by commas.
-      default: the default of jaxlib in this process, XLA_FLAGS included; None where unknown.
-    """
+    """One XLA flag."""
 
     name: str
     type: str
+    """"bool", "int32", "int64", "float", "string", "enum" or "message"."""
     values: Mapping[str, int] = field(default_factory=dict)
+    """The names of an enum's values, and their numbers; empty where they are unknown."""
     many: bool = False
+    """Whether it takes several values, separated by commas."""
     default: str | None = None
+    """The default of jaxlib in this process, XLA_FLAGS included; None where unknown."""
 
 
 @dataclass(frozen=True)

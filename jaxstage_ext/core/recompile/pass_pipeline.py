@@ -1,14 +1,18 @@
-"""The passes of a program: asked of the worker once, then kept by the inspection cache."""
+"""The passes of a program, and its module as the partitioner gets it: asked of the worker.
+
+The passes are asked once, then kept by the inspection cache.
+"""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.stage import stages
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.passes.versions import POOLS
@@ -16,7 +20,7 @@ from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.store import cache, entry
 
 
-def recompile(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
+def recompile_passes(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
     """Compile the program once more in the worker, with a dump after each pass.
 
     `progress` is called with the seconds and the pass that is reached; what it raises ends the compile.
@@ -51,3 +55,25 @@ def _renamed(parts: Sequence[bytes], rename: Callable[[bytes], bytes]) -> list[b
         if (other := rename(text)) is not text:
             renamed[i] = zlib.compress(other)
     return renamed
+
+
+class Propagation(NamedTuple):
+    """What a compile as far as the partitioner left."""
+
+    module: bytes | None
+    """A serialised HloModuleProto; None on one device, where nothing is propagated."""
+    warnings: list[str]
+    """What the partitioner logged."""
+
+
+def recompile_to_partitioner(staged: Staged, progress: Progress | None = None) -> Propagation:
+    """Compile the program once more in the worker, as far as the partitioner.
+
+    Raises:
+      Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
+    """
+    prepared = preparation.prepared(staged)
+    if prepared.devices == 1:
+        return Propagation(None, [])
+    answer = prepared.recompile("propagation", staged.limits, progress)
+    return Propagation(answer["after"], answer["warnings"])

@@ -6,11 +6,13 @@ import jax
 
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.jax_private import jax_options
+from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
-from jaxstage_ext.core.stage.staged import LOWER, Staged
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.core.targets.devices import KINDS
 from jaxstage_ext.core.targets.prepared import Prepared, prepare
-from jaxstage_ext.core.targets.target import TargetError
+from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -20,6 +22,17 @@ def prepared(staged: Staged) -> Prepared:
     Raises Unavailable, with the reason, where the worker cannot compile it: nothing was lowered, the kernel's own
     device is not a CPU, or `jax.config` makes other compile options than it made then.
     """
+    lowered = lowered_of(staged)
+    if held := held_device(staged.target):
+        raise Unavailable(held)
+    target = cross_compile.isolated(staged.target)
+    check_configured(staged)
+    environment = staged.environment
+    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)
+
+
+def lowered_of(staged: Staged) -> jax.stages.Lowered:
+    """What JAX lowered. Raises Unavailable where it lowered nothing."""
     lowered = unwrap(staged.value(LOWER))
     if not isinstance(lowered, jax.stages.Lowered):
         raise Unavailable(
@@ -29,19 +42,23 @@ def prepared(staged: Staged) -> Prepared:
                 "the program was not lowered by JAX, so there is nothing to recompile",
             )
         )
-    try:
-        target = cross_compile.isolated(staged.target)
-    except TargetError:
-        raise Unavailable(
-            f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function "
-            "with the same device as a target, such as -t h100"
-        ) from None
-    _check_configured(staged)
-    environment = staged.environment
-    return prepare(lowered, staged.call.fn, target, staged.limits, staged.call.compiler_options, environment)
+    return lowered
 
 
-def _check_configured(staged: Staged) -> None:
+def held_device(target: Target) -> str:
+    """Why the worker cannot compile for the devices of this kernel, and what to do; "" where it can."""
+    if not target.is_local or jax.default_backend() == "cpu":
+        return ""
+    kind = jax.local_devices()[0].device_kind
+    same = f": -t {KINDS[kind]}" if kind in KINDS and jax.default_backend() == "gpu" else ", such as -t h100"
+    return (
+        f"this kernel holds a {jax.default_backend()}, which a second process would disturb; inspect the function with "
+        f"the same device as a target{same}"
+    )
+
+
+def check_configured(staged: Staged) -> None:
+    """Raises Unavailable where `jax.config` makes other compile options than it made then."""
     then, now = staged.configured, jax_options.configured_options()
     if then is not None and then != now:
         changes = "; ".join(then.changes_to(now)) or "jax.config has other entries"

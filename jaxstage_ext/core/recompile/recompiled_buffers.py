@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from jaxstage_ext.core.recompile import preparation
+from jaxstage_ext.core.recompile import buffers_here, preparation
 from jaxstage_ext.core.stage import stages
-from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.hlo import buffer_assignment, whole_module
@@ -19,28 +19,30 @@ from jaxstage_ext.store import cache
 
 @dataclass(frozen=True)
 class Assigned:
-    """How a compile assigned its buffers.
-
-    Attributes:
-      proto: a serialised HloProto.   platform: "cpu", "tpu" or "cuda".
-      stats: XLA's memory statistics of the executable; empty where there is none.
-      error: XLA's, of a compile that failed after buffers were assigned, because they did not fit.
-    """
+    """How a compile assigned its buffers."""
 
     platform: str
+    """"cpu", "tpu" or "cuda"."""
     proto: bytes = field(repr=False)
+    """A serialised HloProto."""
     stats: Mapping[str, int]
+    """XLA's memory statistics of the executable; empty where there is none."""
     error: str | None = None
+    """XLA's, of a compile that failed after buffers were assigned, because they did not fit."""
 
 
 def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assigned:
-    """The buffer assignment that the program's compile gave; else it is compiled once more in the worker for it.
+    """The buffer assignment that the program's compile gave; else it is compiled once more for it.
+
+    The worker compiles it, or this process where it holds the device.
 
     `progress` is called with the seconds and the pass that is reached; what it raises ends the compile.
 
     Raises:
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
+    if preparation.held_device(staged.target):
+        return _compiled_here(staged)
     prepared = preparation.prepared(staged)
     if (executable := _with_assignment(staged)) is not None:
         return Assigned(prepared.target.platform, executable.assigned or b"", executable.memory[0] or {})
@@ -51,6 +53,13 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     assigned = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
     cross_compile.keep_assignment(prepared, assigned.proto, assigned.stats, assigned.error)
     return assigned
+
+
+def _compiled_here(staged: stages.Staged) -> Assigned:
+    lowered = preparation.lowered_of(staged)
+    preparation.check_configured(staged)
+    proto, stats, error = buffers_here.compile_here(lowered, staged.call.compiler_options)
+    return Assigned(cross_compile.platform_of(staged.target), proto, stats, error)
 
 
 def came_with_compile(staged: stages.Staged) -> bool:

@@ -16,29 +16,30 @@ from jaxstage_ext.core.targets.worker_requests import Limits
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A program as XLA is given it, with random constants in place of the user's.
-
-    Attributes:
-      module: StableHLO text.   options: a serialised CompileOptionsProto.   hlo: the optimised module's text.
-      order: the devices that it runs on, of so many as there are in `room`.
-      device: what the compiler takes for the device: a TPU's configuration, a GPU's description.
-      variables: of the environment, which XLA reads.   versions: of packages, by name.
-      replaced: constants with random values in place of their own.   flat: those of them that have one value.
-      kernels: of Pallas, which keep the names of their functions.
-    """
+    """A program as XLA is given it, with random constants in place of the user's."""
 
     target: Target
     module: str = field(repr=False)
+    """StableHLO text."""
     options: bytes = field(repr=False)
+    """A serialised CompileOptionsProto."""
     hlo: str = field(repr=False)
+    """The optimised module's text."""
     order: tuple[int, ...]
+    """The devices that it runs on, of so many as there are in `room`."""
     room: int
     device: str = field(repr=False)
+    """What the compiler takes for the device: a TPU's configuration, a GPU's description."""
     variables: Mapping[str, str]
+    """Of the environment, which XLA reads."""
     versions: Mapping[str, str]
+    """Of packages, by name."""
     replaced: int
+    """Constants with random values in place of their own."""
     flat: int
+    """Those of them that have one value."""
     kernels: int
+    """Of Pallas, which keep the names of their functions."""
 
 
 def reproduction(staged: Staged) -> Reproduction:

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+import jax
+
 from jaxstage_ext.core.jax_private import jaxprs, lowered_modules
+from jaxstage_ext.core.safety.large_program import LargeProgram
+from jaxstage_ext.core.stage.stage_definition import LOWER, TRACE
+from jaxstage_ext.core.stage.stageable import unwrap
+from jaxstage_ext.core.stage.staged import Staged
+from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.report import kernel_settings
+from jaxstage_ext.worker import memory_limit
+from jaxstage_ext.worker.request_errors import WorkerDied
 
 MOST_ELEMENTS = 2**31
 """XLA's sizes overflow in arrays of more elements: in the strides of a dot, in the work space of an SVD."""
@@ -72,3 +82,50 @@ def _is_large(variables: Iterable[Any]) -> bool:
 
 def _elements(shape: tuple[Any, ...]) -> int:
     return math.prod(shape) if all(type(size) is int for size in shape) else 0  # a symbolic size is unknown
+
+
+_NO_WORKER = ("start", "stopped")
+
+
+def survive(staged: Staged) -> None:
+    """Try a compile for the kernel's own CPU in a worker, where there is reason to. Raises WorkerDied.
+
+    Its result is discarded, and so are XLA's own errors, which JAX gives when it compiles in this process.
+    """
+    call, lowered = staged.call, unwrap(staged.value(LOWER))
+    if lowered is None or jax.default_backend() != "cpu":
+        return
+    risk = crash_risk(unwrap(staged.value(TRACE)), lowered, call.compiler_options)
+    if risk is None:
+        return
+    options = {name: value for name, value in call.compiler_options.items() if "dump" not in name}
+    try:
+        cross_compile.compile(lowered, call.fn, cross_compile.here(staged.target), staged.limits, False, options)
+    except WorkerDied as died:
+        if died.cause not in _NO_WORKER:
+            raise _explained(died, risk) from None
+    except Exception:
+        return
+
+
+def _explained(died: WorkerDied, risk: Any) -> WorkerDied:
+    return WorkerDied(
+        f"{died.summary}, where this program was tried first because {risk}; this kernel did not compile it",
+        died.cause,
+        died.log,
+    )
+
+
+def large(staged: Staged) -> LargeProgram | None:
+    """What makes a lowered call too large for this process; None where this process compiles it.
+
+    It does so for an accelerator that it holds, which a second process would disturb, and where the user asks for it.
+    """
+    if staged.limits.large_here or jax.default_backend() != "cpu" or jax.process_count() > 1:
+        return None
+    lowered = unwrap(staged.value(LOWER))
+    operations = lowered_modules.count_operations(lowered) if isinstance(lowered, jax.stages.Lowered) else 0
+    if operations <= (most := kernel_settings.now().large_program):
+        return None
+    limit = staged.limits.memory
+    return LargeProgram(operations, most, memory_limit.default() if limit is None else limit)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core.stage.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.stage.stage_names import COMPILE, LOWER, TRACE
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER, TRACE, StageDefinition, StagedProgram
 
 if TYPE_CHECKING:
-    from jaxstage_ext.core.executables import Made
+    from jaxstage_ext.core.executables import ReusableExecutable
     from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.safety.large_program import LargeProgram
     from jaxstage_ext.core.stage.events import Heard
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 def run(staged: Staged, stage: Stage) -> Any:
     """The `jax.stages.Compiled` of a local target, or the Executable of another one."""
     from jaxstage_ext.core.jax_private import jax_options
-    from jaxstage_ext.core.safety import worker_choice
+    from jaxstage_ext.core.safety import crash_risk
 
     staged.environment, staged.configured = _environment(staged), jax_options.configured_options()
     if not staged.target.is_local:
         return _cross_compile(staged, stage)
-    staged.large = worker_choice.large(staged)
+    staged.large = crash_risk.large(staged)
     return _compile_here(staged, stage) if staged.large is None else _compile_large(staged, stage, staged.large)
 
 
@@ -47,11 +46,11 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     from jaxstage_ext.core.inputs import constants
     from jaxstage_ext.core.jax_private import given_options
     from jaxstage_ext.core.options import flag_values
-    from jaxstage_ext.core.safety import trial_compile
+    from jaxstage_ext.core.safety import crash_risk
     from jaxstage_ext.core.stage.stageable import unwrap
     from jaxstage_ext.core.stage.staged import Cache, CacheHit
 
-    trial_compile.survive(staged)
+    crash_risk.survive(staged)
     lowered, options = staged.value(LOWER), staged.call.compiler_options
     held = constants.constant_bytes(unwrap(staged.value(TRACE)))
     with given_options.hear_options() as heard:
@@ -63,7 +62,9 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     return value
 
 
-def _received(staged: Staged, heard: Sequence[ConfiguredOptions], made: Made | None) -> ConfiguredOptions | None:
+def _received(
+    staged: Staged, heard: Sequence[ConfiguredOptions], made: ReusableExecutable | None
+) -> ConfiguredOptions | None:
     """What XLA was given: now, or at the compile whose executable JAX or this kernel had kept."""
     from jaxstage_ext.core.jax_private import given_options, lowered_modules
     from jaxstage_ext.core.options.build_options import for_xla

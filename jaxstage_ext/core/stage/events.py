@@ -38,7 +38,7 @@ def hear() -> Iterator[Heard]:
     """
     from jax import monitoring
 
-    from jaxstage_ext.core.jax_private.nan_checks import kept_nan_checks
+    from jaxstage_ext.core.jax_private.nonfinite_search import kept_nan_checks
 
     outer, heard = getattr(_local, "heard", None), Heard()
 

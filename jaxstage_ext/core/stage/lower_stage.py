@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core.stage.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.stage.stage_names import LOWER, TRACE
+from jaxstage_ext.core.stage.stage_definition import LOWER, TRACE, StageDefinition, StagedProgram
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.stage.staged import Stage, Staged

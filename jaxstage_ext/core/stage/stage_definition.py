@@ -75,30 +75,30 @@ def cached_unless_timed(value: Any, event_seconds: float | None, heard: Heard) -
 
 @dataclass(frozen=True)
 class StageDefinition:
-    """A stage that a call goes through. Its magics are `%name` and `%%name`.
-
-    Attributes:
-      name: as in `inspect(stage=name)`, `Inspection.seconds` and the panel's header.
-      help: one sentence for the magic's help: how far it goes, and what that shows.
-      run: makes the stage's value from those of the stages before it. None means that the function has no such stage.
-        It may set `seconds`, `hit` and `key` of its Stage; otherwise they follow from `event` and `cache_hit`.
-      event: JAX's monitoring event that times the stage; None where JAX has none, and the wall time counts.
-      cache_hit: from the stage's value, its event's seconds and all events of its run: whether a cache answered.
-      documents: the kinds of documents that the stage leaves, keys of `KINDS` in `report/document_kinds.py`, and how
-        each one is read.
-      count: what the stage made, in numbers by singular nouns: {"instr": 583, "fusion": 60}.
-      count_is_cheap: whether to count while later stages still run.
-      per_target: whether the value depends on the target; otherwise it is computed once for all targets.
-      makes_executable: whether XLA compiles in it, so that its magic takes compile options, limits and `--run`.
-    """
+    """A stage that a call goes through. Its magics are `%name` and `%%name`."""
 
     name: str
+    """As in `inspect(stage=name)`, `Inspection.seconds` and the panel's header."""
     help: str
+    """One sentence for the magic's help: how far it goes, and what that shows."""
     run: Callable[[Staged, Stage], Any]
+    """Makes the stage's value from those of the stages before it. None means that the function has no such stage. It
+    may set `seconds`, `hit` and `key` of its Stage; otherwise they follow from `event` and `cache_hit`."""
     event: str | None = None
+    """JAX's monitoring event that times the stage; None where JAX has none, and the wall time counts."""
     cache_hit: Callable[[Any, float | None, Heard], CacheHit | None] = cached_unless_timed
+    """From the stage's value, its event's seconds and all events of its run: whether a cache answered."""
     documents: Mapping[str, DocumentReader] = field(default_factory=dict)
+    """The kinds of documents that the stage leaves, keys of `KINDS` in `report/document_kinds.py`, and how each one is
+    read."""
     count: Callable[[StagedProgram], Mapping[str, int]] = no_count
+    """What the stage made, in numbers by singular nouns: {"instr": 583, "fusion": 60}."""
     count_is_cheap: bool = False
+    """Whether to count while later stages still run."""
     per_target: bool = True
+    """Whether the value depends on the target; otherwise it is computed once for all targets."""
     makes_executable: bool = False
+    """Whether XLA compiles in it, so that its magic takes compile options, limits and `--run`."""
+
+
+TRACE, LOWER, COMPILE = "trace", "lower", "compile"

@@ -12,8 +12,9 @@ import jax
 from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.inputs.signatures import unwrapped
 from jaxstage_ext.core.jax_private import tracing
-from jaxstage_ext.core.stage.staged import COMPILE, Staged
-from jaxstage_ext.core.staleness.traced_anew import traced_anew
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Staged
+from jaxstage_ext.core.staleness.function_copy import function_copy
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.report.text.bounded_repr import bounded_repr, type_name
 from jaxstage_ext.report.text.units import with_article
@@ -46,7 +47,7 @@ def stageable(call: Call) -> Any:
                 f"{call_name(call)} is already jitted, so {options} cannot be added; set it where it is jitted"
             )
         return fn
-    return jax.jit(traced_anew(fn), **call.jit, **(call.layout.jit if call.layout else {}))
+    return jax.jit(function_copy(fn), **call.jit, **(call.layout.jit if call.layout else {}))
 
 
 def with_self(call: Call) -> Call:

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.stage.stage_names import COMPILE as COMPILE
-from jaxstage_ext.core.stage.stage_names import LOWER as LOWER
-from jaxstage_ext.core.stage.stage_names import TRACE as TRACE
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.sources.source_texts import SourceTexts
 
@@ -41,43 +38,37 @@ class Cache(enum.Enum):
 
 @dataclass(frozen=True)
 class CacheHit:
-    """A stage's result that was not computed for this call.
-
-    Attributes:
-      cache: where it came from.
-      first_seconds: what computing it took the first time; None where that is unknown.
-    """
+    """A stage's result that was not computed for this call."""
 
     cache: Cache
+    """Where it came from."""
     first_seconds: float | None = None
+    """What computing it took the first time; None where that is unknown."""
 
 
 @dataclass
 class Stage:
-    """One stage's progress.
-
-    Attributes:
-      seconds: how long it took, by JAX's own event where there is one.
-      hit: the cache that its result came from; None if it was computed for this call.
-      value: what JAX (or a wrapper such as equinox) returned.
-      key: of what determines the optimised module, in the inspection cache; None where that is not known.
-      began: the reading of `time.perf_counter` at its start.
-      wall: seconds that its work took, where more was done around it.
-      is_given: whether the value was there before, so that nothing was timed.
-      old_versions: of a trace, the functions that JAX did not trace anew though what they name has changed.
-    """
+    """One stage's progress."""
 
     name: str
     state: str = WAITING
     seconds: float | None = None
+    """How long it took, by JAX's own event where there is one."""
     hit: CacheHit | None = None
+    """The cache that its result came from; None if it was computed for this call."""
     value: Any = None
+    """What JAX (or a wrapper such as equinox) returned."""
     error: BaseException | None = None
     key: str | None = None
+    """Of what determines the optimised module, in the inspection cache; None where that is not known."""
     began: float | None = None
+    """The reading of `time.perf_counter` at its start."""
     wall: float | None = None
+    """Seconds that its work took, where more was done around it."""
     old_versions: tuple[OldVersion, ...] = ()
+    """Of a trace, the functions that JAX did not trace anew though what they name has changed."""
     is_given: bool = False
+    """Whether the value was there before, so that nothing was timed."""
 
     @property
     def elapsed(self) -> float | None:
@@ -87,31 +78,28 @@ class Stage:
 
 @dataclass
 class Staged:
-    """A call and its stages for one target; stages after a failed one stay waiting.
-
-    Attributes:
-      label: what tells it from the others of the call: the target, with several sets of compile options the set too.
-      function: `stageable` of the call, made when the first stage asks for it.
-      environment: that of the compile stage, which recompiles are made in; None before it.
-      configured: the compile options of `jax.config` at the compile stage; None before it.
-      received: those that XLA was given at the compile that made the executable; None where nobody recorded it.
-      sources: the source files as they were at the trace, which all targets of a call share.
-      large: why a worker compiles for the kernel's own devices; None where it does not, or was asked to.
-      dumped: names of the files that JAX wrote meanwhile, `jax_dump_ir_to`.
-    """
+    """A call and its stages for one target; stages after a failed one stay waiting."""
 
     call: Call
     stages: list[Stage]
     target: Target
     limits: Limits
     label: str = ""
+    """What tells it from the others of the call: the target, with several sets of compile options the set too."""
     function: Any = None
+    """`stageable` of the call, made when the first stage asks for it."""
     environment: CompileEnvironment | None = None
+    """That of the compile stage, which recompiles are made in; None before it."""
     configured: ConfiguredOptions | None = None
+    """The compile options of `jax.config` at the compile stage; None before it."""
     received: ConfiguredOptions | None = None
+    """Those that XLA was given at the compile that made the executable; None where nobody recorded it."""
     sources: SourceTexts = field(default_factory=SourceTexts)
+    """The source files as they were at the trace, which all targets of a call share."""
     large: LargeProgram | None = None
+    """Why a worker compiles for the kernel's own devices; None where it does not, or was asked to."""
     dumped: tuple[str, ...] = ()
+    """Names of the files that JAX wrote meanwhile, `jax_dump_ir_to`."""
 
     def stage(self, name: str) -> Stage | None:
         return next((stage for stage in self.stages if stage.name == name), None)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import jax
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import events, stage_error, stage_list
@@ -91,9 +94,7 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
 
     Never raises for what happens in a stage: the stage keeps its error.
     """
-    from jaxstage_ext.core.stage import dumped_ir
-
-    before = dumped_ir.files()
+    before = dumped_files()
     try:
         for stage in staged.stages:
             if stage.error is None and stage.state not in (DONE, NOT_GIVEN):
@@ -101,7 +102,7 @@ def run(staged: Staged, on_change: Callable[[], None]) -> None:
             if stage.error is not None:
                 return
     finally:
-        staged.dumped += tuple(sorted(dumped_ir.files() - before))
+        staged.dumped += tuple(sorted(dumped_files() - before))
 
 
 def _run_stage(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
@@ -137,3 +138,27 @@ def _timed(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
         if stage.hit is None:
             stage.hit = definition.cache_hit(stage.value, event_seconds, heard)
     on_change()
+
+
+_MOST_FILES = 10_000
+"""Files of a folder that are looked at."""
+
+
+def dump_folder() -> str:
+    """The folder of this machine that JAX writes to; "" where there is none, or it is in a store such as gs://."""
+    given = str(jax.config.values.get("jax_dump_ir_to") or "")
+    if given == "sponge":
+        given = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR", "")
+    return "" if "://" in given else given
+
+
+def dumped_files() -> frozenset[str]:
+    """The names of the files in the folder that JAX dumps to while the stages of a call run."""
+    place = dump_folder()
+    if not place:
+        return frozenset()
+    try:
+        with os.scandir(place) as entries:
+            return frozenset(entry.name for entry, _ in zip(entries, range(_MOST_FILES), strict=False))
+    except OSError:
+        return frozenset()

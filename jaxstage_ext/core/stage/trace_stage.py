@@ -7,8 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jaxstage_ext.core.stage.stage_definition import StageDefinition, StagedProgram
-from jaxstage_ext.core.stage.stage_names import TRACE
+from jaxstage_ext.core.stage.stage_definition import TRACE, StageDefinition, StagedProgram
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.call import Call

@@ -23,19 +23,16 @@ _LONGEST_TEXT, _SMALL_ARRAY = 60, 8
 
 
 class Fingerprint(NamedTuple):
-    """A value at one moment.
-
-    Attributes:
-      key: what equal values have in common.
-      identity: the value itself, where only that tells it from another.
-      text: how Python writes it; empty where it is too large or not known, and of text, which may be a secret.
-      holder: the array of NumPy whose contents the key is of.
-    """
+    """A value at one moment."""
 
     key: Hashable
+    """What equal values have in common."""
     identity: weakref.ref[Any] | None = None
+    """The value itself, where only that tells it from another."""
     text: str = ""
+    """How Python writes it; empty where it is too large or not known, and of text, which may be a secret."""
     holder: weakref.ref[Any] | None = None
+    """The array of NumPy whose contents the key is of."""
 
     def equals(self, other: Fingerprint) -> bool:
         """Whether both are of the same value, as far as they show."""

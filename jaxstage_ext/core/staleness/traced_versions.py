@@ -18,39 +18,34 @@ import numpy as np
 
 from jaxstage_ext.core.jax_private import jaxprs, tracing
 from jaxstage_ext.core.staleness.fingerprints import Fingerprint, fingerprint
-from jaxstage_ext.core.staleness.fresh_trace import FreshTrace, fresh_trace
 from jaxstage_ext.core.staleness.named_values import Bound, NamedValues
+from jaxstage_ext.core.staleness.retrace import FreshTrace, fresh_trace
 
 ITSELF = "its code"
 """Stands for the function's own code among the names."""
 
 
 class ChangedName(NamedTuple):
-    """A name whose value has changed since a function was traced.
-
-    Attributes:
-      text: how Python writes what it was; "" where that is unknown.
-      in_place: whether it is the same array with other contents, which JAX reads when it lowers.
-    """
+    """A name whose value has changed since a function was traced."""
 
     name: str
     text: str
+    """How Python writes what it was; "" where that is unknown."""
     in_place: bool = False
+    """Whether it is the same array with other contents, which JAX reads when it lowers."""
 
 
 class OldVersion(NamedTuple):
-    """A function of which JAX runs an earlier version.
-
-    Attributes:
-      function: its name.   file: where it is.
-      changed: the names whose values have changed; none where only a fresh trace tells that something has.
-      is_of_trace: whether the earlier values are those of the trace; else of the first inspection, after the trace.
-    """
+    """A function of which JAX runs an earlier version."""
 
     function: str
+    """Its name."""
     file: str
+    """Where it is."""
     changed: tuple[ChangedName, ...]
+    """The names whose values have changed; none where only a fresh trace tells that something has."""
     is_of_trace: bool
+    """Whether the earlier values are those of the trace; else of the first inspection, after the trace."""
 
 
 @dataclass(frozen=True)

@@ -69,39 +69,36 @@ class Gpu(NamedTuple):
 
 @dataclass(frozen=True)
 class Device:
-    """One chip or GPU.
-
-    Attributes:
-      title: the vendor's name.
-      flops: peak FLOP/s (op/s for integers) of matrix units by dtype: "f64", "tf32", "bf16", "f16", "f8", "s8", "s4".
-      vector: peak FLOP/s of vector units by dtype: "f64", "f32", "bf16", "f16", "s32" (all integers and booleans).
-      memory: bytes of device memory.
-      bandwidth: memory bandwidth in bytes per second.
-      on_chip: bytes of shared memory on the chip (VMEM of a TPU, L2 of a GPU).
-      interconnect: bytes per second to other chips, the sum of all links and both directions.
-      tpu: the topologies of a TPU; None for a GPU.
-      gpu: the names and the description of a GPU; None for a TPU.
-      device_kinds: JAX's `device_kind` of it. A GPU of another form (PCIe, less memory) differs, and is not listed.
-      functions: transcendental functions of f32 per second, (at least, at most) of those that are easy, hard and very
-        hard to compute; empty where none is known.
-      cache: bytes of caches, and `cache_bandwidth` of what fits in them; None where memory's bandwidth bounds all.
-      measured: whether the figures were measured or set by hand, so that they are not the vendor's.
-    """
+    """One chip or GPU."""
 
     title: str
+    """The vendor's name."""
     flops: Mapping[str, float] = field(default_factory=dict)
+    """Peak FLOP/s (op/s for integers) of matrix units by dtype: "f64", "tf32", "bf16", "f16", "f8", "s8", "s4"."""
     memory: int | None = None
+    """Bytes of device memory."""
     bandwidth: float | None = None
+    """Memory bandwidth in bytes per second."""
     on_chip: int | None = None
+    """Bytes of shared memory on the chip (VMEM of a TPU, L2 of a GPU)."""
     interconnect: float | None = None
+    """Bytes per second to other chips, the sum of all links and both directions."""
     tpu: Tpu | None = None
+    """The topologies of a TPU; None for a GPU."""
     gpu: Gpu | None = None
+    """The names and the description of a GPU; None for a TPU."""
     device_kinds: tuple[str, ...] = ()
+    """JAX's `device_kind` of it. A GPU of another form (PCIe, less memory) differs, and is not listed."""
     vector: Mapping[str, float] = field(default_factory=dict)
+    """Peak FLOP/s of vector units by dtype: "f64", "f32", "bf16", "f16", "s32" (all integers and booleans)."""
     functions: tuple[tuple[float, float], ...] = ()
+    """Transcendental functions of f32 per second, (at least, at most) of those that are easy, hard and very hard to
+    compute; empty where none is known."""
     cache: int | None = None
+    """Bytes of caches, and `cache_bandwidth` of what fits in them; None where memory's bandwidth bounds all."""
     cache_bandwidth: float | None = None
     measured: bool = False
+    """Whether the figures were measured or set by hand, so that they are not the vendor's."""
 
 
 _HOPPER = {

@@ -38,36 +38,33 @@ _without_dumps: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKe
 
 @dataclass(frozen=True)
 class Executable:
-    """The result of a compile in a worker: an optimised module that cannot be run here.
-
-    Attributes:
-      text: the module's text without metadata; None where the compiler gives none.
-      proto: the module as a serialized HloModuleProto; None where the compiler gives none.
-      seconds: the time of XLA's compile alone.
-      devices: the number of the target's devices that it runs on.
-      notes: remarks about how it was compiled.
-      key: its key in the inspection cache; None where it cannot be cached.
-      kept: whether it came from the inspection cache.
-      tuned: which of its choices autotune results decided.
-      version: that of libtpu or of the CUDA plugin.
-      options: the serialised CompileOptionsProto that XLA was given.
-      assigned: the serialised HloProto with its buffer assignment, where the compile gave it and no cache keeps it.
-    """
+    """The result of a compile in a worker: an optimised module that cannot be run here."""
 
     target: Target
     text: str | None = field(repr=False)
+    """The module's text without metadata; None where the compiler gives none."""
     proto: bytes | None = field(repr=False)
+    """The module as a serialized HloModuleProto; None where the compiler gives none."""
     seconds: float
+    """The time of XLA's compile alone."""
     devices: int
+    """The number of the target's devices that it runs on."""
     notes: tuple[str, ...]
+    """Remarks about how it was compiled."""
     cost: tuple[Mapping[str, float] | None, str | None] = field(repr=False)
     memory: tuple[Mapping[str, int] | None, str | None] = field(repr=False)
     key: str | None = None
+    """Its key in the inspection cache; None where it cannot be cached."""
     kept: bool = False
+    """Whether it came from the inspection cache."""
     tuned: autotune.Tuned | None = None
+    """Which of its choices autotune results decided."""
     version: str = ""
+    """That of libtpu or of the CUDA plugin."""
     options: bytes = field(default=b"", repr=False)
+    """The serialised CompileOptionsProto that XLA was given."""
     assigned: bytes | None = field(default=None, repr=False)
+    """The serialised HloProto with its buffer assignment, where the compile gave it and no cache keeps it."""
 
     def as_text(self) -> str | None:
         return self.text

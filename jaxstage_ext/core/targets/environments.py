@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.options import file_options
-from jaxstage_ext.core.targets import file_identity, packages
+from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.target import TargetError
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import compile_environment
@@ -68,4 +68,4 @@ def check_jaxlib() -> None:
 
 
 def _files(paths: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((path, file_identity.of(path)) for path in paths)
+    return tuple((path, packages.of(path)) for path in paths)

@@ -28,26 +28,26 @@ _OTHER_VECTORS = ("bf16", "f16", "s32")
 
 @dataclass(frozen=True, repr=False)
 class MachineCeilings:
-    """How fast this machine's CPU computes and moves data through XLA, with all cores that this process may use.
-
-    Attributes:
-      products: FLOP/s (op/s of s8) of matrix products, by dtype.
-      bandwidth: bytes per second of arrays larger than the caches.
-      cache: bytes of the last level of cache.   cache_bandwidth: bytes per second of arrays that fit.
-      functions: transcendental functions of f32 per second by how hard they are: (at least, at most).
-      cpu: model.   cores: that this process may use.   date: when it was measured; "" where it was set by hand.
-      load: processes that wanted a core when the measurement began (the system's load average).
-    """
+    """How fast this machine's CPU computes and moves data through XLA, with all cores that this process may use."""
 
     products: Mapping[str, float] = field(default_factory=dict)
+    """FLOP/s (op/s of s8) of matrix products, by dtype."""
     bandwidth: float | None = None
+    """Bytes per second of arrays larger than the caches."""
     cache: int | None = None
+    """Bytes of the last level of cache."""
     cache_bandwidth: float | None = None
+    """Bytes per second of arrays that fit."""
     functions: tuple[tuple[float, float], ...] = ()
+    """Transcendental functions of f32 per second by how hard they are: (at least, at most)."""
     cpu: str = ""
+    """Model."""
     cores: int = 0
+    """That this process may use."""
     date: str = ""
+    """When it was measured; "" where it was set by hand."""
     load: float = 0.0
+    """Processes that wanted a core when the measurement began (the system's load average)."""
 
     @property
     def was_busy(self) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 from platform import machine, processor
 
-from jaxstage_ext.core.targets import file_identity
 from jaxstage_ext.core.targets.target import Target, TargetError
 
 TPU_PIP = 'pip install "jaxstage-ext[tpu]"'
@@ -23,17 +24,14 @@ _PLUGINS = ("xla_cuda13", "xla_cuda12")
 
 @dataclass(frozen=True)
 class InstalledCompiler:
-    """A PJRT plugin's library.
-
-    Attributes:
-      lacks: why it cannot compile, in one line that follows the target's name; None where it can.
-      note: a problem that does not keep it from compiling.
-    """
+    """A PJRT plugin's library."""
 
     library: str = ""
     version: str = ""
     lacks: str | None = None
+    """Why it cannot compile, in one line that follows the target's name; None where it can."""
     note: str | None = None
+    """A problem that does not keep it from compiling."""
 
 
 def compiler_for(target: Target) -> InstalledCompiler:
@@ -60,7 +58,7 @@ def identity(platform: str) -> tuple[str, ...]:
 
 
 def _identities(files: Iterable[str | None]) -> list[str]:
-    return [file_identity.of(file) for file in files if file]
+    return [of(file) for file in files if file]
 
 
 @functools.cache
@@ -169,3 +167,36 @@ def _pinned(package: str) -> str | None:
         return None
     matches = (re.match(rf"{package}==([\d.]+)\*", requirement.replace(" ", "")) for requirement in requirements)
     return next((match[1] for match in matches if match), None)
+
+
+_SMALL = 1 << 22
+"""Bytes up to which all contents count; of a larger file, such as a compiler's library, samples do."""
+_SAMPLES, _SAMPLE = 32, 4096
+
+
+def of(path: str) -> str:
+    """A text that differs where the contents differ; of a folder where its list of files does. "" without one."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            return _of_folder(Path(path))
+        return _of_file(path, status) if stat.S_ISREG(status.st_mode) else "special file"
+    except OSError:
+        return ""
+
+
+def _of_file(path: str, status: os.stat_result) -> str:
+    with open(path, "rb") as file:
+        if status.st_size <= _SMALL:
+            return hashlib.sha256(file.read()).hexdigest()
+        digest = hashlib.sha256()
+        for number in range(_SAMPLES):
+            place = (status.st_size - _SAMPLE) * number // (_SAMPLES - 1)
+            digest.update(os.pread(file.fileno(), _SAMPLE, place))
+    return f"{status.st_size} {status.st_mtime_ns} {digest.hexdigest()}"
+
+
+def _of_folder(folder: Path) -> str:
+    entries = sorted((entry.name, entry.stat()) for entry in os.scandir(folder))
+    listed = "\n".join(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in entries)
+    return hashlib.sha256(listed.encode("utf-8", "surrogateescape")).hexdigest()

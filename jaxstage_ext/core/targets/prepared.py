@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.ir import parse_errors
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 from jaxstage_ext.worker.request_errors import WorkerDied
 
@@ -24,27 +26,25 @@ _KERNEL = re.compile(rb"ipykernel_\d+")
 
 @dataclass(frozen=True)
 class Prepared:
-    """What to compile, for which target.
-
-    Attributes:
-      request: what a worker's `Compiler` takes as a program, but for the target: "module" is StableHLO bytecode,
-        "options" a serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are.
-        "autotune", optional, is a file of autotune results.
-      devices: how many of the target's it runs on.   notes: what is to be known about how it is compiled.
-      environment: what it is compiled in, whatever this process's environment has become since.
-      overrides: the compile options that were set by name.
-      results: the autotune results that it is compiled with.
-      is_of_file: whether it is a module out of a file.
-    """
+    """What to compile, for which target."""
 
     target: Target
     request: Mapping[str, Any] = field(repr=False)
+    """What a worker's `Compiler` takes as a program, but for the target: "module" is StableHLO bytecode, "options" a
+    serialised CompileOptionsProto, "order" the ids of devices, "room" how many devices there are. "autotune", optional,
+    is a file of autotune results."""
     devices: int
+    """How many of the target's it runs on."""
     environment: CompileEnvironment = field(repr=False)
+    """What it is compiled in, whatever this process's environment has become since."""
     notes: tuple[str, ...] = ()
+    """What is to be known about how it is compiled."""
     overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The compile options that were set by name."""
     results: autotune.Results | None = None
+    """The autotune results that it is compiled with."""
     is_of_file: bool = False
+    """Whether it is a module out of a file."""
 
     def key(self, *what: str) -> str | None:
         """The name, in the inspection cache, of what the worker makes of the program; `what` says of which part.
@@ -176,3 +176,18 @@ def _autotuned(results: autotune.Results | None, target: Target) -> dict[str, An
     if results.dnn_version and not gpu_descriptions.in_plugin(packages.find("cuda").version):
         request["kind"] = gpu_descriptions.description(target.kind, results.dnn_version)
     return request
+
+
+def start(targets: Sequence[Target]) -> None:
+    """Start the worker of the first target that needs one; what is wrong with it, the request that needs it says.
+
+    Not where a folder may have the answer. A worker that runs, in whichever environment, stays.
+    """
+    first = next((target for target in targets if not target.is_local), None)
+    if first is None or cache.has_folder():
+        return
+    with contextlib.suppress(Exception):
+        from jaxstage_ext.worker import pool  # it needs Unix
+
+        if not pool.has_worker(first.platform):
+            pool.start(first.platform, environments.taken(first.platform, file_options.of_process()))

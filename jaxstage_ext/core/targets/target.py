@@ -24,21 +24,18 @@ class TargetError(DeliberateError, ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """The devices to compile for.
-
-    Attributes:
-      name: as the user writes it: "local", "cpu:8", "v5e:4x4", "h100:2x8".
-      platform: the platform that JAX lowers for: "cpu", "tpu" or "cuda"; "" for local, the kernel's own platform.
-      kind: the device's key in `devices.CATALOGUE`; "" for CPUs.
-      topology: the topology name that the compiler's plugin takes; "" for CPUs.
-      chips: the number of chips, each of which may be several JAX devices; None for local.
-    """
+    """The devices to compile for."""
 
     name: str
+    """As the user writes it: "local", "cpu:8", "v5e:4x4", "h100:2x8"."""
     platform: str = ""
+    """The platform that JAX lowers for: "cpu", "tpu" or "cuda"; "" for local, the kernel's own platform."""
     kind: str = ""
+    """The device's key in `devices.CATALOGUE`; "" for CPUs."""
     topology: str = ""
+    """The topology name that the compiler's plugin takes; "" for CPUs."""
     chips: int | None = None
+    """The number of chips, each of which may be several JAX devices; None for local."""
 
     @property
     def is_local(self) -> bool:

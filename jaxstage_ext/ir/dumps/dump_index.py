@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 
 _MODULE = r"(?P<key>(?P<numbered>(?:\d+\.)?module_(?P<number>\d+))\.(?P<name>"
 """A name begins with microseconds under --xla_dump_include_timestamp."""
@@ -34,21 +34,20 @@ _CODE = {
 
 @dataclass(frozen=True)
 class DumpedModule:
-    """A module in a dump.
-
-    Attributes:
-      folder: of the dump.   key: with which its files begin, "module_0002.jit_step", or "1795.module_0002.jit_step".
-      number: XLA's, which counts the modules of a process.   name: "jit_step".
-      files: the rest of each file's name, and its bytes.
-      untimed_key: with which those of its files begin that XLA names without the time; "" where there are none.
-    """
+    """A module in a dump."""
 
     folder: Path
+    """Of the dump."""
     key: str
+    """With which its files begin, "module_0002.jit_step", or "1795.module_0002.jit_step"."""
     number: int
+    """XLA's, which counts the modules of a process."""
     name: str
+    """"jit_step"."""
     files: tuple[tuple[str, int], ...] = field(repr=False)
+    """The rest of each file's name, and its bytes."""
     untimed_key: str = ""
+    """With which those of its files begin that XLA names without the time; "" where there are none."""
 
     @property
     def keys(self) -> list[str]:
@@ -179,7 +178,7 @@ def table(modules: Sequence[DumpedModule]) -> Table:
     """The modules as a table, a row each."""
     columns = {
         "number": Column([module.number for module in modules], "", "XLA's, which counts the modules of a process"),
-        "module": Column([shown(module.name) for module in modules]),
+        "module": Column([shown_name(module.name) for module in modules]),
         "platform": Column([module.platform or None for module in modules]),
         "holds": Column([module.holds for module in modules]),
         "files": Column([len(module.files) for module in modules]),

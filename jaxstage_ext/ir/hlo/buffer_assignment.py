@@ -27,39 +27,36 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Values that need memory (XLA's logical buffers).
-
-    Attributes:
-      instruction: id of the instruction that makes it.   index: which part of its result; () for the whole result.
-      size: bytes, padding included.   color: memory space.
-    """
+    """Values that need memory (XLA's logical buffers)."""
 
     instruction: Longs
+    """Id of the instruction that makes it."""
     index: Lists
+    """Which part of its result; () for the whole result."""
     size: Longs
+    """Bytes, padding included."""
     color: Longs
+    """Memory space."""
 
 
 @dataclass(frozen=True, eq=False)
 class Allocations:
-    """Pieces of memory.
-
-    Attributes:
-      size: bytes.  color: memory space.  argument: whether it holds one.
-      parameter: which argument, also where all arguments are one tuple; -1 for none and for the table of that tuple.
-      output: whether it may hold a result in the end.   local: whether it is on a thread's stack or in registers.
-      values: the values in it; `offset` goes with `values.values`.
-    """
+    """Pieces of memory."""
 
     size: Longs
+    """Bytes.  color: memory space.  argument: whether it holds one."""
     color: Longs
     parameter: Longs
+    """Which argument, also where all arguments are one tuple; -1 for none and for the table of that tuple."""
     argument: Bools
     output: Bools
+    """Whether it may hold a result in the end."""
     constant: Bools
     local: Bools
+    """Whether it is on a thread's stack or in registers."""
     tuples: Bools
     values: Lists
+    """The values in it; `offset` goes with `values.values`."""
     offset: Longs
 
     def __len__(self) -> int:
@@ -77,17 +74,15 @@ class Allocations:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The events of XLA's heap simulator for the values of one temporary allocation.
-
-    Attributes:
-      kind: ALLOC, FREE or SHARE.  value: which value.   canonical: for SHARE, the value whose memory it takes.
-      ordered: whether the events follow the schedule of the whole module, so that no value overlaps a live one.
-    """
+    """The events of XLA's heap simulator for the values of one temporary allocation."""
 
     kind: Longs
+    """ALLOC, FREE or SHARE.  value: which value."""
     value: Longs
     canonical: Longs
+    """For SHARE, the value whose memory it takes."""
     ordered: bool
+    """Whether the events follow the schedule of the whole module, so that no value overlaps a live one."""
 
 
 @dataclass(frozen=True, eq=False)

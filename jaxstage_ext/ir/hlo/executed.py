@@ -24,21 +24,18 @@ _TARGET = re.compile(r' custom-call\((?:(?! custom-call\().)*custom_call_target=
 
 @dataclass(frozen=True)
 class Instruction:
-    """An instruction outside of any fusion.
-
-    Attributes:
-      row: of the module's text; -1 where it does not show it.
-      rows: first and last row of each stretch of text that belongs to it: its own, and the computations it absorbs.
-      kind: "loop fusion", "custom-call to __cublas$gemm", or the opcode.
-      computes: False for bookkeeping and control flow.
-    """
+    """An instruction outside of any fusion."""
 
     name: str
     opcode: str
     kind: str
+    """"loop fusion", "custom-call to __cublas$gemm", or the opcode."""
     row: int
+    """Of the module's text; -1 where it does not show it."""
     rows: tuple[tuple[int, int], ...] = field(repr=False)
+    """First and last row of each stretch of text that belongs to it: its own, and the computations it absorbs."""
     computes: bool = True
+    """False for bookkeeping and control flow."""
 
 
 def read(module: Module, document: Document, whole: Collection[str] = ()) -> dict[str, Instruction]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.ir.hlo import text_rows
 from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.hlo.places import fused_readers, rewritten_products, whole_spans
+from jaxstage_ext.ir.hlo.places import rewritten_products, whole_spans
 from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces, location_of
 from jaxstage_ext.ir.sources import links
 from jaxstage_ext.ir.sources.source import FrameTable, Location
@@ -82,7 +82,7 @@ def sources(
     named = rewritten_products.named_after(module, frame, scope, scopes)
     products, views = np.array(list(named), np.int64), np.array(list(named.values()), np.int64)
     frame, scope = _moved(frame, products, views), _moved(scope, products, views)
-    graph = replace(module.graph, by_reader=fused_readers.of_constants(module))
+    graph = replace(module.graph, by_reader=rewritten_products.of_constants(module))
     linked = links.complete(frame, scope, flags, scopes, graph)
     linked.origin[products] = views
     linked.flags[products] |= INFERRED

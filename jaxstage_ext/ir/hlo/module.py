@@ -54,32 +54,31 @@ class Module(Messages):
 
     The messages are those of the instructions: `fields`, `message` and the other methods of Messages read what has no
     column here. Shapes and the graph are decoded when they are first asked for.
-
-    Attributes:
-      header: the HloModuleProto without its instructions, and with the places of source in their own metadata among
-        its stack frames.
-      header_as_read: without those.
-      names: instruction names without "%"; unique in a module.
-      opcode: fixed-width byte strings.
-      computation: the index of the computation that each instruction belongs to.
-      ids: XLA's number of each instruction.
-      operands: rows of each instruction's operands, -1 for an unknown id.
-      called: indices of the computations that each instruction calls, -1 for an unknown id.
-      stack_frame: XLA's frame number, 0 for none.   scope: index into `scopes`, -1 for none.
     """
 
     header: Any = field(repr=False)
+    """The HloModuleProto without its instructions, and with the places of source in their own metadata among its stack
+    frames."""
     names: list[bytes]
+    """Instruction names without "%"; unique in a module."""
     opcode: npt.NDArray[np.bytes_]
+    """Fixed-width byte strings."""
     computation: Longs
+    """The index of the computation that each instruction belongs to."""
     ids: Longs
+    """XLA's number of each instruction."""
     operands: Lists
+    """Rows of each instruction's operands, -1 for an unknown id."""
     called: Lists
+    """Indices of the computations that each instruction calls, -1 for an unknown id."""
     stack_frame: Longs
+    """XLA's frame number, 0 for none."""
     scope: Ints
+    """Index into `scopes`, -1 for none."""
     scopes: tuple[str, ...]
     shape_field: protowire.Field = field(repr=False)
     header_as_read: Any = field(default=None, repr=False)
+    """Without those."""
 
     @cached_property
     def computations(self) -> list[str]:

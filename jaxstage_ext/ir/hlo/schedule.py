@@ -19,14 +19,12 @@ class Schedule:
     """The instructions in the order in which they run, called computations laid out where they are called.
 
     Each instruction appears once: the body of a loop is not repeated.
-
-    Attributes:
-      order: the instruction at each position.
-      position: the position of each instruction, -1 for those inside fusions and reducers.
     """
 
     order: Longs
+    """The instruction at each position."""
     position: Longs
+    """The position of each instruction, -1 for those inside fusions and reducers."""
 
     def __len__(self) -> int:
         return len(self.order)

@@ -61,30 +61,29 @@ HOST = 5
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """The result shape of each instruction; a tuple counts as all its arrays together.
-
-    Attributes:
-      element_type: PrimitiveType; TUPLE for tuples.
-      rank: dimensions of an array; 0 for a tuple.
-      elements: of all arrays.      bytes: of all arrays, without padding of tiles.
-      padded: bytes with each array filled up to whole tiles, where its layout has any (TPU).
-      apart: of `padded`, the bytes outside the default memory space.    host: of these, those in the host's memory.
-      dims: the sizes of all arrays one after another; the sizes of instruction i begin at `first[i]`.
-      dynamic: whether a size is known only when the program runs; `dims` has the largest.
-      unsized: whether an array has an element type of unknown size; it counts as 0 bytes.
-    """
+    """The result shape of each instruction; a tuple counts as all its arrays together."""
 
     element_type: Longs
+    """PrimitiveType; TUPLE for tuples."""
     rank: Longs
+    """Dimensions of an array; 0 for a tuple."""
     elements: Longs
+    """Of all arrays."""
     bytes: Longs
+    """Of all arrays, without padding of tiles."""
     padded: Longs
+    """Bytes with each array filled up to whole tiles, where its layout has any (TPU)."""
     apart: Longs
+    """Of `padded`, the bytes outside the default memory space."""
     host: Longs
+    """Of these, those in the host's memory."""
     first: Longs
     dims: Longs
+    """The sizes of all arrays one after another; the sizes of instruction i begin at `first[i]`."""
     dynamic: npt.NDArray[np.bool_]
+    """Whether a size is known only when the program runs; `dims` has the largest."""
     unsized: npt.NDArray[np.bool_]
+    """Whether an array has an element type of unknown size; it counts as 0 bytes."""
 
     def sizes(self, i: int) -> list[int]:
         """The dimensions of instruction i's array."""

@@ -13,17 +13,14 @@ from jaxstage_ext.report.frames import Ints
 
 
 class TextRows(NamedTuple):
-    """How a text's rows and a module's instructions belong together.
-
-    Attributes:
-      row: the row of each instruction, -1 where the text leaves it out.
-      instruction: the instruction of each row, -1 for none.
-      folds: the last row of the block that opens on each row, -1 for none.
-    """
+    """How a text's rows and a module's instructions belong together."""
 
     row: Longs
+    """The row of each instruction, -1 where the text leaves it out."""
     instruction: Longs
+    """The instruction of each row, -1 for none."""
     folds: Ints
+    """The last row of the block that opens on each row, -1 for none."""
 
     @property
     def total(self) -> int:

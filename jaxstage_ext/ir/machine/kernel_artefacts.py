@@ -10,35 +10,32 @@ STAGES = {"llvm0", "llvm", "ttir", "ptx", "object"}
 
 
 class Launch(NamedTuple):
-    """A step of a GPU program.
-
-    Attributes:
-      instruction: of HLO; "" where the dump names none.   kind: XLA's name of the step, "CustomKernel".
-      kernel: None where no kernel of this program runs.   grid, threads: of the launch.
-      shared: bytes of shared memory that the launch adds to the kernel's own.
-    """
+    """A step of a GPU program."""
 
     instruction: str
+    """Of HLO; "" where the dump names none."""
     kind: str
+    """XLA's name of the step, "CustomKernel"."""
     kernel: str | None = None
+    """None where no kernel of this program runs."""
     grid: tuple[int, ...] = ()
     threads: tuple[int, ...] = ()
+    """`grid`, `threads`: of the launch."""
     shared: int | None = None
+    """Bytes of shared memory that the launch adds to the kernel's own."""
 
 
 class KernelArtefacts(NamedTuple):
-    """What a dump holds of machine code.
-
-    Attributes:
-      kernels: by symbol, and in it by stage ("llvm0", "llvm", "ttir", "ptx", "object"), the file's bytes, deflated.
-      launches: the steps of a GPU program in order; empty elsewhere.
-      left_out: names of files that were too large.   damaged: of those that are cut.
-    """
+    """What a dump holds of machine code."""
 
     kernels: dict[str, dict[str, bytes]]
+    """By symbol, and in it by stage ("llvm0", "llvm", "ttir", "ptx", "object"), the file's bytes, deflated."""
     launches: list[Launch]
+    """The steps of a GPU program in order; empty elsewhere."""
     left_out: list[str]
+    """Names of files that were too large."""
     damaged: tuple[str, ...] = ()
+    """Of those that are cut."""
 
 
 def read(head: Mapping[str, Any], parts: Sequence[bytes]) -> KernelArtefacts:

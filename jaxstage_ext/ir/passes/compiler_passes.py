@@ -19,25 +19,23 @@ _MOST_ROWS = 4_000_000
 
 @dataclass(frozen=True)
 class Pass:
-    """One run of one pass.
-
-    Attributes:
-      index: its place in the pipeline, from 0.   pipeline: the group that XLA runs it in; "" for none.
-      name: XLA's name; "outside a pass" for changes before the first pass of a pipeline.
-      changed: whether the module's text differs afterwards.
-      seconds: of the pass and of writing its dump; None where XLA does not log it.
-      before, after: how large the module was.
-      version: the number of the text after it in `Passes.versions`; the text before it is one less where it changed.
-    """
+    """One run of one pass."""
 
     index: int
+    """Its place in the pipeline, from 0."""
     pipeline: str
+    """The group that XLA runs it in; "" for none."""
     name: str
+    """XLA's name; "outside a pass" for changes before the first pass of a pipeline."""
     changed: bool
+    """Whether the module's text differs afterwards."""
     seconds: float | None
+    """Of the pass and of writing its dump; None where XLA does not log it."""
     before: Size
     after: Size
+    """`before`, `after`: how large the module was."""
     version: int
+    """The number of the text after it in `Passes.versions`; the text before it is one less where it changed."""
     _versions: Versions = field(repr=False, compare=False)
 
     @property
@@ -53,19 +51,18 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Passes(Sequence[Pass]):
-    """The passes of one compile in the order in which they ran.
-
-    Attributes:
-      passes: all that are known.   versions: the texts, the first being that before all passes.
-      complete: whether passes that changed nothing are known too.   notes: remarks on the list.
-      text_bytes: of all texts that XLA dumped.
-    """
+    """The passes of one compile in the order in which they ran."""
 
     passes: tuple[Pass, ...]
+    """All that are known."""
     versions: Versions
+    """The texts, the first being that before all passes."""
     complete: bool
+    """Whether passes that changed nothing are known too."""
     notes: tuple[str, ...] = ()
+    """Remarks on the list."""
     text_bytes: int = 0
+    """Of all texts that XLA dumped."""
     _diffs: Lru[Diff] = field(default_factory=lambda: Lru(_MOST_ROWS), repr=False)
     _graphs: Lru[hlo_graph.Graph] = field(default_factory=lambda: Lru(3), repr=False)
 

@@ -6,13 +6,14 @@ match of what it used.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from jaxstage_ext.ir.passes import alignment, hlo_graph
+from jaxstage_ext.ir.passes import hlo_graph
 from jaxstage_ext.ir.passes.hlo_graph import Graph
 from jaxstage_ext.ir.passes.matching import Matching
 from jaxstage_ext.report.document import Flags
@@ -42,7 +43,7 @@ class Diff:
 
     @cached_property
     def _aligned(self) -> tuple[Ints, Ints]:
-        return alignment.align(self.match_before, len(self.after))
+        return align(self.match_before, len(self.after))
 
     @property
     def left(self) -> Ints:
@@ -145,3 +146,54 @@ def _lines(diff: Diff, row: int, other: int) -> list[str]:
 
 def _short(line: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def align(match: Ints, after: int) -> tuple[Ints, Ints]:
+    """(left, right): rows of both texts by display line, -1 for a blank.
+
+    The longest run of matches that keeps the order shares lines. Between two of them, what is left of both sides
+    stands side by side.
+    """
+    anchors = _longest_rising(match)
+    left, right = [], []
+    a = b = 0
+    for row in [*anchors.tolist(), len(match)]:
+        other = int(match[row]) if row < len(match) else after
+        height = max(row - a, other - b)
+        left.append(_padded(a, row, height))
+        right.append(_padded(b, other, height))
+        a, b = row, other
+        if row < len(match):
+            left.append(np.array([row], np.int32))
+            right.append(np.array([other], np.int32))
+            a, b = row + 1, other + 1
+    return np.concatenate(left), np.concatenate(right)
+
+
+def _padded(start: int, end: int, height: int) -> Ints:
+    rows = np.full(height, -1, np.int32)
+    rows[: end - start] = np.arange(start, end)
+    return rows
+
+
+def _longest_rising(match: Ints) -> Ints:
+    """The rows of the longest subsequence whose matches rise (patience sorting)."""
+    rows = np.flatnonzero(match >= 0)
+    tails: list[int] = []
+    last: list[int] = []
+    previous = np.full(len(rows), -1, np.int64)
+    for place, value in enumerate(match[rows].tolist()):
+        pile = bisect_left(tails, value)
+        if pile:
+            previous[place] = last[pile - 1]
+        if pile == len(tails):
+            tails.append(value)
+            last.append(place)
+        else:
+            tails[pile], last[pile] = value, place
+    chain = []
+    place = last[-1] if last else -1
+    while place >= 0:
+        chain.append(place)
+        place = int(previous[place])
+    return rows[chain[::-1]].astype(np.int32)

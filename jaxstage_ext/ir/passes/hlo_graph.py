@@ -68,23 +68,22 @@ class Computation:
 
 @dataclass
 class Graph:
-    """A text's rows.
-
-    Attributes:
-      shapes: of each row.   operands: rows of each row's operands.   called: computations that each row calls.
-      computations: by name, in the order of the text, in which callers come after what they call.
-      owner: per row, its computation's name, "" outside.
-      digest: per row, a number that is equal for equal values computed in the same way, whatever their names.
-      notes: per row, a number for its metadata, 0 for none.
-    """
+    """A text's rows."""
 
     shapes: list[Shape]
+    """Of each row."""
     operands: list[tuple[int, ...]]
+    """Rows of each row's operands."""
     called: list[tuple[str, ...]]
+    """Computations that each row calls."""
     computations: dict[str, Computation]
+    """By name, in the order of the text, in which callers come after what they call."""
     owner: list[str]
+    """Per row, its computation's name, "" outside."""
     digest: list[int]
+    """Per row, a number that is equal for equal values computed in the same way, whatever their names."""
     notes: Sequence[int]
+    """Per row, a number for its metadata, 0 for none."""
 
     def users(self, rows: list[int]) -> dict[int, list[tuple[int, int]]]:
         """The uses of each operand of these rows: (row, place among the row's operands)."""

@@ -21,19 +21,17 @@ NAME = re.compile(r"%([\w.$~-]+)")
 
 
 class Line(NamedTuple):
-    """The parts of a line.
-
-    Attributes:
-      name: the instruction or computation, without "%".   opcode: "ENTRY" for the head of the entry computation.
-      size: bytes of the result.
-      runs: the computations that the instruction runs as they are, without those of fusions and reductions.
-    """
+    """The parts of a line."""
 
     kind: int
     name: str = ""
+    """The instruction or computation, without "%"."""
     opcode: str = ""
+    """"ENTRY" for the head of the entry computation."""
     size: int = 0
+    """Bytes of the result."""
     runs: tuple[str, ...] = ()
+    """The computations that the instruction runs as they are, without those of fusions and reductions."""
 
 
 def read(line: str) -> Line:

@@ -16,22 +16,19 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True)
 class Step:
-    """What a pass did to the followed instruction.
-
-    Attributes:
-      index: of the pass.   what: "appeared", "changed", "moved" (to another computation), "copied", "merged" (into an
-        equal one), "removed".
-      before, after: its rows in the module before and after the pass, from 0.
-      lines: those after, or before where it was removed, as text.
-    """
+    """What a pass did to the followed instruction."""
 
     index: int
+    """Of the pass."""
     pipeline: str
     name: str
     what: str
+    """"appeared", "changed", "moved" (to another computation), "copied", "merged" (into an equal one), "removed"."""
     before: tuple[int, ...]
     after: tuple[int, ...]
+    """`before`, `after`: its rows in the module before and after the pass, from 0."""
     lines: tuple[str, ...]
+    """Those after, or before where it was removed, as text."""
 
 
 @dataclass(frozen=True)

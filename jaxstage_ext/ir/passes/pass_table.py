@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import html_of
+from jaxstage_ext.report.text import still_table
+from jaxstage_ext.report.text.still_table import Head, StillTable
+from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.text.units import scaled, signed
 
 _UNTIMED = "XLA's log does not time this pass"
 _MOST_ROWS = 200
-_HEAD = ("", "pass", "instructions", "fusions", "result bytes", "time")
+_HEADS = tuple(
+    Head(title, title != "pass") for title in ("", "pass", "instructions", "fusions", "result bytes", "time")
+)
 
 
 def table(passes: Sequence[Pass]) -> Table:
@@ -37,12 +41,12 @@ def table(passes: Sequence[Pass]) -> Table:
 
 def text(pipeline: Passes) -> str:
     """The passes that changed something, by pipeline: what they added and removed, and their time."""
-    rows: list[tuple[str, ...]] = [_HEAD]
+    rows: list[tuple[str, ...]] = []
     group = None
     for this in pipeline.changed:
         if this.pipeline != group:
             group = this.pipeline
-            rows.append(("", group or "(no pipeline)"))
+            rows.append(("", group or "(no pipeline)", "", "", "", ""))
         rows.append(
             (
                 str(this.index),
@@ -53,8 +57,7 @@ def text(pipeline: Passes) -> str:
                 time(this.seconds),
             )
         )
-    widths = [max(len(row[i]) for row in rows if len(row) > i) for i in range(len(_HEAD))]
-    return "\n".join([title(pipeline), *(_line(row, widths) for row in rows), *pipeline.notes])
+    return "\n".join([title(pipeline), *still_table.lines(StillTable(_HEADS, tuple(rows))), *pipeline.notes])
 
 
 def html(pipeline: Passes) -> str:
@@ -81,14 +84,6 @@ def title(pipeline: Passes) -> str:
     if not pipeline.complete:
         return f"{changed:,} passes changed the module; those that changed nothing are not known"
     return f"{len(pipeline):,} passes, {changed:,} of them changed the module"
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    cells = [
-        cell.ljust(width) if place == 1 else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(row, widths, strict=False))
-    ]
-    return "  ".join(cells).rstrip()
 
 
 def change(number: int, unit: str = "") -> str:

@@ -52,20 +52,17 @@ Edges = tuple[Longs, Longs]
 
 @dataclass(frozen=True, eq=False)
 class LinkGraph:
-    """The edges along which an operation without a source may take one, by kind.
-
-    Attributes:
-      by_user, by_operand: edges to users and to operands, ordered by user.
-      by_called: edges from a caller to the operation that stands for the called computation.
-      home: per operation, one that calls its computation, or -1.
-      by_reader: edges to what reads the operation inside a user, which stands for other work too.
-    """
+    """The edges along which an operation without a source may take one, by kind."""
 
     by_user: Edges
     by_operand: Edges
+    """`by_user`, `by_operand`: edges to users and to operands, ordered by user."""
     by_called: Edges
+    """Edges from a caller to the operation that stands for the called computation."""
     home: Longs
+    """Per operation, one that calls its computation, or -1."""
     by_reader: Edges | None = None
+    """Edges to what reads the operation inside a user, which stands for other work too."""
 
 
 def graph(

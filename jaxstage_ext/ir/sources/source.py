@@ -22,6 +22,8 @@ from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.text.public_paths import public_path
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_FORMER_FILES = ("compile_history.py", "inspecting.py", "inspection.py", "loading.py", "profiles.py")
+"""Files of this package as what was saved before names them: they lay beside its rooms, not in one."""
 _OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest")
 _LIBRARY_PARTS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STDLIB = tuple(
@@ -62,10 +64,10 @@ def location_in(frames: Frames, frame: int) -> Location:
 def is_outside(file: str) -> bool:
     """Whether a file belongs to this package or the notebook: it and its callers are not the user's program.
 
-    What an earlier version wrote may name files that have since moved within their room.
+    What an earlier version wrote may name files that have since moved.
     """
     _, separator, inside = f"{os.sep}{file}".rpartition(f"{os.sep}jaxstage_ext{os.sep}")
-    if separator and os.path.exists(_PACKAGE + inside.partition(os.sep)[0]):
+    if separator and (inside in _FORMER_FILES or os.path.exists(_PACKAGE + inside.partition(os.sep)[0])):
         return True
     return any(f"{os.sep}{package}{os.sep}" in file for package in _OUTER_PACKAGES)
 

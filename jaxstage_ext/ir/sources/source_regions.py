@@ -15,18 +15,15 @@ _LOCALS = ".<locals>"
 
 
 class UsedPlace(NamedTuple):
-    """An expression that a frame is in.
-
-    Attributes:
-      line, end_line: its lines, from 1.
-      function: the qualified name of the function that it is in, such as "Net.__call__"; "<module>" in none.
-      alone: whether the expression is shown without the function around it.
-    """
+    """An expression that a frame is in."""
 
     line: int
     end_line: int
+    """`line`, `end_line`: its lines, from 1."""
     function: str = "<module>"
+    """The qualified name of the function that it is in, such as "Net.__call__"; "<module>" in none."""
     alone: bool = False
+    """Whether the expression is shown without the function around it."""
 
 
 class _Function(NamedTuple):

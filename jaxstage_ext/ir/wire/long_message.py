@@ -15,18 +15,17 @@ VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
 
 class FieldRows(NamedTuple):
-    """The fields of one message in the order of the bytes.
-
-    Attributes:
-      number: of the field.   wire: its wire type.   value: of a varint.
-      offset, size: where the content of a length-delimited field is.
-    """
+    """The fields of one message in the order of the bytes."""
 
     number: Longs
+    """Of the field."""
     wire: Longs
+    """Its wire type."""
     value: Longs
+    """Of a varint."""
     offset: Longs
     size: Longs
+    """`offset`, `size`: where the content of a length-delimited field is."""
 
     def of(self, number: int, wire: int = DELIMITED) -> FieldRows:
         """The occurrences of one field; those of another wire type are unknown fields to protobuf and left out."""

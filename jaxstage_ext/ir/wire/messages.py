@@ -16,15 +16,12 @@ from jaxstage_ext.ir.wire.protowire import Bytes, Longs
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Messages one after another.
-
-    Attributes:
-      raw: the bytes of all messages, then the padding that `protowire` needs.
-      end: where each message ends in `raw`.
-    """
+    """Messages one after another."""
 
     raw: bytes = field(repr=False)
+    """The bytes of all messages, then the padding that `protowire` needs."""
     end: Longs = field(repr=False)
+    """Where each message ends in `raw`."""
 
     @classmethod
     def of(cls, blobs: Sequence[bytes]) -> Self:

@@ -24,16 +24,15 @@ _FIXED = {1: 8, 5: 4}
 
 
 class Field(NamedTuple):
-    """The occurrences of one field, ordered by round, then by message.
-
-    Attributes:
-      row: the message.   value: of a varint.   offset, size: where the content of a length-delimited field is.
-    """
+    """The occurrences of one field, ordered by round, then by message."""
 
     row: Longs
+    """The message."""
     value: Longs
+    """Of a varint."""
     offset: Longs
     size: Longs
+    """`offset`, `size`: where the content of a length-delimited field is."""
 
 
 def buffer(data: bytes) -> Bytes:

@@ -9,7 +9,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.given import given_checks
+from jaxstage_ext.core.given import given_call as given_checks
 from jaxstage_ext.core.given.given_call import given_call, given_object
 from jaxstage_ext.core.given.symbolic import SymbolicAxis
 from jaxstage_ext.notebook.lines.arguments import Dims

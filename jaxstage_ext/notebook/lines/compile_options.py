@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser
+
+from jaxstage_ext.notebook.lines.command_line import Option, listed
 
 if TYPE_CHECKING:
     from jaxstage_ext.core.options.option_sets import OptionSet
@@ -26,41 +27,37 @@ _FILES = {
 }
 
 
-def add_to(parser: MagicArgumentParser) -> None:
-    """Add the options that reach XLA to a magic's parser."""
-    add = parser.add_argument
-    add(
+def _level(text: str) -> list[int]:
+    if text not in ("0", "1", "2", "3"):
+        raise ArgumentTypeError(f"{text!r} is not a level from 0 to 3")
+    return [int(text)]
+
+
+OPTIONS = (
+    Option(
         "--xla",
-        action="append",
-        metavar="name=value",
-        help="XLA flag for this compilation, with or without the xla_ prefix; may be repeated. "
+        "XLA flag for this compilation, with or without the xla_ prefix; may be repeated. "
         "A flag that is given twice with different values is compiled with each, side by side. "
         "Tab completes names and values; %%xla_flags lists them.",
-    )
-    add(
-        "-O",
-        "--optimization-level",
-        type=_level,
-        action="append",
-        metavar="0..3",
-        help="Optimization level of XLA's backend, from 0 (none) to 3 (all). Given twice, both are compared.",
-    )
-    for name, example, what in _BUILD:
-        add(f"--{name.replace('_', '-')}", metavar=example, help=what)
-    add(
-        "--fdo-profile", metavar="FILE", help="Profile for feedback-directed optimization, as JAX's profiler writes it."
-    )
-    add("--autotune-results", metavar="FILE", help="Choose kernels by the autotune results of a real GPU.")
-    add("--save-autotune-results", metavar="FILE", help="Save the autotune results that XLA measures; needs a GPU.")
+        "name=value",
+        listed,
+        adds=True,
+    ),
+    Option(
+        "-O --optimization-level",
+        "Optimization level of XLA's backend, from 0 (none) to 3 (all). Given twice, both are compared.",
+        "0..3",
+        _level,
+        adds=True,
+    ),
+    *(Option(f"--{name.replace('_', '-')}", what, example) for name, example, what in _BUILD),
+    Option("--fdo-profile", "Profile for feedback-directed optimization, as JAX's profiler writes it.", "FILE"),
+    Option("--autotune-results", "Choose kernels by the autotune results of a real GPU.", "FILE"),
+    Option("--save-autotune-results", "Save the autotune results that XLA measures; needs a GPU.", "FILE"),
+)
 
 
-def _level(text: str) -> int:
-    if text not in ("0", "1", "2", "3"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a level from 0 to 3")
-    return int(text)
-
-
-def read(options: argparse.Namespace) -> tuple[OptionSet, ...]:
+def read(options: Namespace) -> tuple[OptionSet, ...]:
     """The sets of compile options of a line, checked, as jaxlib takes them; none is empty. Raises UsageError."""
     xla, levels, profile = (getattr(options, name, None) for name in ("xla", "optimization_level", "fdo_profile"))
     named = {name: name for name, *_ in _BUILD} | _FILES
@@ -112,6 +109,8 @@ def table(text: str) -> str:
 
     staging.check_jax()
     from jaxstage_ext.core.options.xla_flags import installed
+    from jaxstage_ext.report.text import still_table
+    from jaxstage_ext.report.text.still_table import Head, StillTable
 
     flags = installed()
     if flags.problem:
@@ -119,10 +118,8 @@ def table(text: str) -> str:
     matching = flags.matching(text)
     if not matching:
         raise UsageError(f"none of XLA's {len(flags.by_name)} flags has {text!r} in its name")
-    rows = [("flag", "type", "default")]
-    rows += [(f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in matching]
-    wide = [max(len(row[i]) for row in rows) for i in range(2)]
-    lines = [f"{name:{wide[0]}}  {kind:{wide[1]}}  {default}".rstrip() for name, kind, default in rows]
+    rows = tuple((f.name, f.type + (" list" if f.many else ""), _default(f.default)) for f in matching)
+    lines = still_table.lines(StillTable((Head("flag"), Head("type"), Head("default")), rows))
     if len(matching) == 1 and matching[0].values:
         lines += textwrap.wrap(f"values: {', '.join(matching[0].values)}", 100, subsequent_indent="  ")
     return "\n".join(lines)

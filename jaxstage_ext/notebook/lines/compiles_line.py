@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext.notebook.lines.command_line import Command, LineParser
+from jaxstage_ext.notebook.lines.command_line import Command, MagicLine, Option
 
 NAME = "compiles"
 ALL = "all"
@@ -40,7 +38,7 @@ operations, such as `jnp.ones(3)`, share a row for each line. JAXStage's own wor
 a library or a callback makes are not counted. A function with effects, such as jax.debug.print, never takes the fast
 path, and its row says so.
 
-What cannot be known: how often a function was called on the fast path (but see --count); why JAX let go of a cached
+What cannot be known: how often a function was called on the fast path (but see --count); why JAX evicted a cached
 function, whether by its size limit or by jax.clear_caches(); a change inside a captured object or array; the time of a
 call that leaves the fast path without any stage; what other processes compiled. JAX does not recompile when a global
 variable changes that the function reads: the result is stale, and a note says so where the variable was a number or
@@ -49,22 +47,6 @@ another simple value when the function was traced.
 A line below a cell says so where a function recompiled for more than one second in it, for a reason that can be
 avoided; `%config JAXStage.compile_notice = False` turns that line off. `%config JAXStage.compile_log = False` turns the
 log off."""
-
-
-def parser() -> MagicArgumentParser:
-    """The options of the magic; the parser's help is the magic's docstring."""
-    made = LineParser(prog=NAME, usage=f"{NAME} [all] [options]", description=_HELP, allow_abbrev=False)
-    add = made.add_argument
-    add("--cell", type=_count, metavar="12", help="Only the cell with this execution count.")
-    add("--function", metavar="step", help="Only functions of this name: step, Model.step.")
-    add("--over", type=_seconds, metavar="1s", help="Only what took at least so long: 1s, 200ms, 2min.")
-    add(
-        "--eager", action="store_true", help="Show each eager operation in a row of its own; with --expect, count them."
-    )
-    add("--json", metavar="FILE", help="Write the table to FILE as JSON instead of showing it.")
-    add("--expect", type=_count, metavar="0", help="Of %%%%compiles: fail if the cell compiles more often than this.")
-    add("--count", action="store_true", help="Of %%%%compiles: count the calls of jitted functions (Python 3.12+).")
-    return made
 
 
 def check_line(asked: Command) -> None:
@@ -98,12 +80,29 @@ def _given(options: Namespace, names: tuple[str, ...]) -> str:
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number such as 12")
+        raise ArgumentTypeError(f"{text!r} is not a whole number such as 12")
     return int(text)
 
 
 def _seconds(text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as 1s, 200ms or 2min")
+        raise ArgumentTypeError(f"{text!r} is not a duration such as 1s, 200ms or 2min")
     return float(match[1]) * _UNITS[match[2]]
+
+
+LINE = MagicLine(
+    NAME,
+    "[all] [options]",
+    _HELP,
+    (
+        Option("--cell", "Only the cell with this execution count.", "12", _count),
+        Option("--function", "Only functions of this name: step, Model.step.", "step"),
+        Option("--over", "Only what took at least so long: 1s, 200ms, 2min.", "1s", _seconds),
+        Option("--eager", "Show each eager operation in a row of its own; with --expect, count them."),
+        Option("--json", "Write the table to FILE as JSON instead of showing it.", "FILE"),
+        Option("--expect", "Of %%%%compiles: fail if the cell compiles more often than this.", "0", _count),
+        Option("--count", "Of %%%%compiles: count the calls of jitted functions (Python 3.12+)."),
+    ),
+)
+"""The line of the magic."""

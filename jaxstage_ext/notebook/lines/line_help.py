@@ -46,7 +46,7 @@ Show JAX's persistent compilation cache: the folder that is really in use, and w
 
     %compile_cache              the folder, its entries and limits, hits, why misses missed, what was not written
     %compile_cache --verify     read every entry and compare it with the checksum taken when it was written
-    %compile_cache --set-aside  rename the damaged entries (to NAME-cache.damaged), so that JAX writes them anew
+    %compile_cache --set-aside  rename the damaged entries (to NAME-cache.damaged), so that JAX writes them again
     c = %compile_cache          the report: c.table(), c.to_pandas(), c.state, c.tally
 
 The cache is JAX's: `jax.config.update("jax_compilation_cache_dir", FOLDER)` sets its folder. JAXStage records what each

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from typing import NoReturn
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser
 
-from jaxstage_ext.notebook.lines.command_line import FROM_TOOLBAR, LineParser, identifier
+from jaxstage_ext.notebook.lines.command_line import QUIET, TOOLBAR, MagicLine, Option, identifier
 
 NAME = "profile"
 _OF_CAPTURES = ("warm", "cold", "python", "no_sampling", "command_buffers", "sm_clock")
@@ -33,50 +31,6 @@ effects; it has all the other tabs too. Anything else runs once only, and JAX's 
 once before. The value is the cell's, as without the magic; end with `;` to keep it quiet."""
 
 
-def parser() -> MagicArgumentParser:
-    """The options of the magic; the parser's help is the magic's docstring."""
-    made = LineParser(prog=NAME, usage=f"{NAME} [options] [call]", description=_HELP, allow_abbrev=False)
-    add = made.add_argument
-    add("-o", "--output", type=identifier, metavar="NAME", help="Bind the Inspection to NAME; `.timeline` is in it.")
-    add("-n", "--steps", type=_count, default=1, metavar="10", help="Number of runs, each shown as a step.")
-    add("--warm", action="store_true", help="Run once before, unprofiled, whatever is profiled.")
-    add("--cold", action="store_true", help="Profile the first run, compiles included.")
-    add("--python", action="store_true", help="Trace every Python call as well, which slows Python down.")
-    add("--no-sampling", action="store_true", help="Do not sample the line that Python is at, each millisecond.")
-    add("--limit", type=_count, metavar="1000000", help="The most events to keep.")
-    add(
-        "--command-buffers",
-        type=_off,
-        metavar="off",
-        help="Compile without command buffers (CUDA graphs), whose kernels have no names; this changes the timing.",
-    )
-    add(
-        "--sm-clock",
-        type=_hertz,
-        metavar="1.98e9",
-        help="Clock of the GPU's SMs in hertz, for Pallas kernels that record on the device; its maximum by default.",
-    )
-    add("--save", metavar="FOLDER", help="Write the profile to a file in FOLDER, which XProf reads too.")
-    add(
-        "--measure",
-        action="store_true",
-        help="Measure how long the call takes, without a timeline. It runs many times, with its side effects.",
-    )
-    what = "What to measure; kernel times, their span or wall time."
-    add("--mode", type=_mode, metavar="{" + ",".join(MODES) + "}", help=what)
-    add("--per-kernel", action="store_true", help="List the time of each kernel, with --measure.")
-    add("--runs", type=_count, metavar="100", help="Number of runs to measure; as many as needed by default.")
-    add(
-        "--setup",
-        metavar="CODE",
-        help='Code before every run, not timed, which makes donated arguments: --setup "state = init()".',
-    )
-    add("-q", "--quiet", action="store_true", help="Show no panel; useful with --output.")
-    add(FROM_TOOLBAR, action="store_true", help=argparse.SUPPRESS)
-    add("-t", "--target", type=_no_target, metavar="TARGET", help=argparse.SUPPRESS)
-    return made
-
-
 def check(options: Namespace) -> None:
     """Raise UsageError for options that contradict each other."""
     if options.warm and options.cold:
@@ -93,7 +47,7 @@ def check(options: Namespace) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 100_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100,000,000")
+        raise ArgumentTypeError(f"{text!r} is not a number from 1 to 100,000,000")
     return int(text)
 
 
@@ -101,9 +55,9 @@ def _mode(text: str) -> str:
     from jaxstage_ext.profiling.timing.jax_words import MODES as JAX_MODES
 
     if text in JAX_MODES:
-        raise argparse.ArgumentTypeError(JAX_MODES[text])
+        raise ArgumentTypeError(JAX_MODES[text])
     if text not in MODES:
-        raise argparse.ArgumentTypeError(f"{text!r} is unknown; give {', '.join(MODES)}")
+        raise ArgumentTypeError(f"{text!r} is unknown; give {', '.join(MODES)}")
     return text
 
 
@@ -113,13 +67,13 @@ def _hertz(text: str) -> float:
     except ValueError:
         clock = 0.0
     if not 1e6 <= clock <= 1e11:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a clock in hertz, such as 1.98e9 for 1.98 GHz")
+        raise ArgumentTypeError(f"{text!r} is not a clock in hertz, such as 1.98e9 for 1.98 GHz")
     return clock
 
 
 def _off(text: str) -> str:
     if text != "off":
-        raise argparse.ArgumentTypeError(f"{text!r} is not off, the only value; leave the option out to have them")
+        raise ArgumentTypeError(f"{text!r} is not off, the only value; leave the option out to have them")
     return text
 
 
@@ -128,3 +82,48 @@ def _no_target(text: str) -> NoReturn:
         f"a profile is of a run on this machine's devices, and {text!r} is not run; drop -t, "
         f"or compile for it with %compile -t {text}"
     )
+
+
+LINE = MagicLine(
+    NAME,
+    "[options] [call]",
+    _HELP,
+    (
+        Option("-o --output", "Bind the Inspection to NAME; `.timeline` is in it.", "NAME", identifier),
+        Option("-n --steps", "Number of runs, each shown as a step.", "10", _count, default=1),
+        Option("--warm", "Run once before, unprofiled, whatever is profiled."),
+        Option("--cold", "Profile the first run, compiles included."),
+        Option("--python", "Trace every Python call as well, which slows Python down."),
+        Option("--no-sampling", "Do not sample the line that Python is at, each millisecond."),
+        Option("--limit", "The most events to keep.", "1000000", _count),
+        Option(
+            "--command-buffers",
+            "Compile without command buffers (CUDA graphs), whose kernels have no names; this changes the timing.",
+            "off",
+            _off,
+        ),
+        Option(
+            "--sm-clock",
+            "Clock of the GPU's SMs in hertz, for Pallas kernels that record on the device; its maximum by default.",
+            "1.98e9",
+            _hertz,
+        ),
+        Option("--save", "Write the profile to a file in FOLDER, which XProf reads too.", "FOLDER"),
+        Option(
+            "--measure",
+            "Measure how long the call takes, without a timeline. It runs many times, with its side effects.",
+        ),
+        Option("--mode", "What to measure; kernel times, their span or wall time.", "{" + ",".join(MODES) + "}", _mode),
+        Option("--per-kernel", "List the time of each kernel, with --measure."),
+        Option("--runs", "Number of runs to measure; as many as needed by default.", "100", _count),
+        Option(
+            "--setup",
+            'Code before every run, not timed, which makes donated arguments: --setup "state = init()".',
+            "CODE",
+        ),
+        QUIET,
+        TOOLBAR,
+        Option("-t --target", "", "TARGET", _no_target),
+    ),
+)
+"""The line of the magic."""

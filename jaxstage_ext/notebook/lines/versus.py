@@ -12,7 +12,7 @@ from jaxstage_ext.report.text.units import with_article
 from jaxstage_ext.report.view_parts import in_one_line
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
 
     Earlier = tuple[str, Inspection]
     """What an inspection is called in the comparison, and it."""
@@ -22,7 +22,7 @@ _LONGEST = 40
 
 def earlier(text: str, space: Mapping[str, Any]) -> Earlier:
     """The Inspection of an expression such as `before`. Raises UsageError where it is none."""
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
 
     try:
         value = eval(compile(text.strip(), "<--vs>", "eval"), dict(space))

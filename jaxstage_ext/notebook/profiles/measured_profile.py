@@ -32,7 +32,6 @@ class MeasuredProfile:
 
     async def run(self) -> Any:
         """Measure the call, show its Timing unless --quiet, and give its outputs. Raises what the call raises."""
-        from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiError
         from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
 
         setup = self._setup()
@@ -45,7 +44,7 @@ class MeasuredProfile:
             raise UsageError(f"{name} {why}, so there is nothing to measure")
         try:
             outputs, self.inspection = self._measured(fn, args, kwargs, name, setup)
-        except (ProfilerBusy, CuptiError) as error:
+        except ProfilerBusy as error:
             raise UsageError(str(error)) from None
         if not self.options.quiet:
             display(self.inspection)  # type: ignore[no-untyped-call, unused-ignore]

@@ -9,21 +9,21 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook import staging
-from jaxstage_ext.notebook.cell_request import OF_BUTTON, check_no_inner_magic, place, placed
 from jaxstage_ext.notebook.cells.cell import run_but
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.lines import command_line, profile_line
+from jaxstage_ext.notebook.magic_request import OF_BUTTON, MagicRequest
 from jaxstage_ext.notebook.profiles import profiled_code
 from jaxstage_ext.notebook.profiles.measured_profile import MeasuredProfile
 from jaxstage_ext.notebook.profiles.profiled_call import StagedProfile, is_staged
 from jaxstage_ext.notebook.profiles.profiled_python import PythonProfile
 
 
-class ProfileRequest:
+class ProfileRequest(MagicRequest):
     """A magic's line and what it profiles. Raises UsageError for a line that cannot be parsed."""
 
-    def __init__(self, ip: Any, running_cell: RunningCell, asked: command_line.Command) -> None:
-        self.ip, self.running_cell, self.options = ip, running_cell, asked.options
+    def __init__(self, ip: Any, running_cell: RunningCell, kind: str, asked: command_line.Command) -> None:
+        super().__init__(ip, running_cell, kind, asked)
         self.inspection: Any = None
         profile_line.check(asked.options)
         self.on_line = command_line.expressions(asked.code)
@@ -33,14 +33,11 @@ class ProfileRequest:
 
     async def run_cell(self, line: str, cell: str) -> Any:
         """Run the cell but for what is profiled, then that. Returns its value."""
-        from_toolbar: bool = self.options.from_toolbar
-        check_no_inner_magic(profile_line.NAME, cell, from_toolbar)
-        source, typed, calls = placed(self.running_cell, profile_line.NAME, line, cell, self.on_line, from_toolbar)
-        staging.check_jax()
+        source, typed, calls = self.placed(line, cell)
         on_line = [_statement(node) for node in calls]
         choose = _nothing if on_line else profiled_code.last_statements
         ran, last = await run_but(self.ip, source, self.running_cell.number, typed, choose)
-        file = OF_BUTTON if from_toolbar and on_line else ran.file
+        file = OF_BUTTON if self.from_toolbar and on_line else ran.file
         value = await self._profile(on_line or last, file, self.ip.user_ns)
         return None if ran.quiet else value
 
@@ -49,14 +46,9 @@ class ProfileRequest:
         if not self.on_line:
             raise UsageError("name a call to profile, for example %profile step(params, batch)")
         staging.check_jax()
-        file, number, text = place(frame)
-        column = max(text.find(line.strip()), 0)
-        own = local_ns is None or local_ns is self.ip.user_ns
-        space = self.ip.user_ns if own else {**self.ip.user_ns, **(local_ns or {})}
-        nodes = [_statement(command_line.moved(node, number - 1, column)) for node in self.on_line]
-        assigned = not text.lstrip().startswith("get_ipython().")
-        value = await self._profile(nodes, file, space)
-        if assigned:
+        file, text, nodes = self.placed_on(frame, line)
+        value = await self._profile([*map(_statement, nodes)], file, self.namespace(local_ns))
+        if self.is_assigned(text):
             return self.inspection
         return None if line.rstrip().endswith(";") else value
 
@@ -73,11 +65,7 @@ class ProfileRequest:
             return await made.run()
         finally:
             self.inspection = made.inspection
-            self._bind()
-
-    def _bind(self) -> None:
-        if self.options.output and self.inspection is not None:
-            self.ip.push({self.options.output: self.inspection}, interactive=True)
+            self.bind(self.inspection)
 
 
 def _statement(node: ast.expr) -> ast.stmt:

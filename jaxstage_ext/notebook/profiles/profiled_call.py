@@ -16,7 +16,7 @@ from jaxstage_ext.notebook.cells.cell import execute
 from jaxstage_ext.notebook.profiles import profile_results, profiled_code
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
 
 _FN, _ARGS, _KWARGS = "_profiled_function", "_profiled_args", "_profiled_kwargs"
 

@@ -15,7 +15,7 @@ from jaxstage_ext.notebook.cells.toplevel_await import interruptible
 from jaxstage_ext.notebook.profiles import profile_results, profiled_code
 
 if TYPE_CHECKING:
-    from jaxstage_ext.inspection import Inspection
+    from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.profiling.capture.capture import Capture
 
 
@@ -30,7 +30,7 @@ class PythonProfile:
         self.inspection: Inspection | None = None
         self.is_warmed = bool(options.warm or (options.steps > 1 and not options.cold))
         if options.command_buffers:
-            raise UsageError("--command-buffers needs a call of a jitted function, which it compiles anew; drop it")
+            raise UsageError("--command-buffers needs a call of a jitted function, which it compiles again; drop it")
 
     async def run(self) -> Any:
         """Run the statements, show the timeline, and give the value of the last one. Raises what they raise."""
@@ -69,7 +69,7 @@ class PythonProfile:
         return value
 
     def _show(self, capture: Capture) -> None:
-        from jaxstage_ext.inspection import Inspection
+        from jaxstage_ext.api.inspection import Inspection
         from jaxstage_ext.profiling.capture.capture_facts import FirstRun
         from jaxstage_ext.program.running.profile_run import recorded
 

@@ -12,13 +12,12 @@ from jaxstage_ext.panel.inspection_list import Listed
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, integer, quoted, text
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.document_kinds import KINDS
-from jaxstage_ext.report.table import cell
-from jaxstage_ext.report.text.units import rounded, scaled, signed
+from jaxstage_ext.report.text.units import rounded, signed
 
 if TYPE_CHECKING:
-    from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
     from jaxstage_ext.program.comparing.paired_figures import PairedFigure
     from jaxstage_ext.program.program import Program
+    from jaxstage_ext.report.figure import Figure
 
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_LINE = 200, 2000, 400
 MOST_LINES = 2000
@@ -75,11 +74,9 @@ def _change(change: float, unit: str) -> str:
     return signed(change, unit) if unit else signed(int(change))
 
 
-def _figure(figure: ComparedFigure, unit: str) -> dict[str, Any]:
-    value = figure.value
-    seconds = scaled(value, unit) if unit == "s" and isinstance(value, int | float) else None
-    shown = figure.text or seconds or cell(value, unit)
-    return {"text": shown[:LONGEST_TEXT], "known": value is not None, "reason": figure.reason, "note": figure.remark}
+def _figure(figure: Figure, unit: str) -> dict[str, Any]:
+    is_known, shown = figure.value is not None, figure.shown(unit)[:LONGEST_TEXT]
+    return {"text": shown, "known": is_known, "reason": figure.reason, "note": figure.remark}
 
 
 def _compare_document(connection: Connection, params: Params) -> Answer:

@@ -38,7 +38,7 @@ def cell_label(call: Listed) -> str:
 
 
 def _described(call: Listed) -> dict[str, Any]:
-    from jaxstage_ext.program.device.held_memory import held_memory  # it imports JAX
+    from jaxstage_ext.program.device.inspection_memory import held_memory  # it imports JAX
 
     origin = call.first.origin
     return {
@@ -92,7 +92,7 @@ def inspection_of(connection: Connection, params: Params, name: str = "id") -> L
         if isinstance(wanted, str) and wanted and wanted in (call.id, *call.models):
             return call
     raise BadRequest(
-        f"there is no inspection {quoted(wanted)} any more; it was freed, or its cell or its kernel ran anew"
+        f"there is no inspection {quoted(wanted)} any more; it was freed, its cell ran again, or its kernel restarted"
     )
 
 

@@ -11,7 +11,7 @@ from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Method, Par
 if TYPE_CHECKING:
     from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
     from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
-    from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+    from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 
 MOST_RECORDS, MOST_WORDS, MOST_LINES, LONGEST = 20, 60, 200, 600
 _NOT_RECORDED = "unknown (JAXStage was not loaded when it was written)"
@@ -26,7 +26,10 @@ def cache_program(programs: Programs, params: Params) -> CompileCacheProgram:
 
 
 def _get_entry(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    from jaxstage_ext.compilation.persistent import cache_wording, miss_causes  # they import JAX
+    from jaxstage_ext.compilation.persistent import (
+        cache_wording,
+        miss_causes,  # they import JAX
+    )
 
     program, key = cache_program(programs, params), given.text(params, "key")
     entry = next((each for each in program.report.entries if each.key == key), None)

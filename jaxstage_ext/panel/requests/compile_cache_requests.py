@@ -14,7 +14,7 @@ from jaxstage_ext.report.table import Column, Table
 
 if TYPE_CHECKING:
     from jaxstage_ext.compilation.persistent.cache_report import CacheReport
-    from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+    from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 
 MOST_ROWS = 20_000
 _TITLES = {

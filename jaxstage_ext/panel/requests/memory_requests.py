@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.analysis.memory import allocation_map, residual_tables
+from jaxstage_ext.analysis.memory import allocation_map, memory_tables
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.panel import jobs
@@ -156,11 +156,11 @@ def _kept(programs: Programs, params: Params, progress: jobs.JobProgress) -> Ans
     """What the backward pass keeps, by line; and what checkpoint policies would keep."""
     memory = _analysed(programs, params)
     policy = text(params, "policy")
-    if policy not in ("", *residual_tables.POLICIES):
-        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
+    if policy not in ("", *memory_tables.POLICIES):
+        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(memory_tables.POLICIES)}")
     kept = memory.residual_arrays(policy or None)
     progress("reading the residuals under checkpoint policies")
-    lines, arrays = _table(residual_tables.by_line(kept)), _table(residual_tables.table(kept))
+    lines, arrays = _table(memory_tables.by_line(kept)), _table(memory_tables.table(kept))
     return _with_policies(memory, lines=lines, arrays=arrays)
 
 
@@ -168,8 +168,8 @@ def _policy(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
     """What the program compiled with a checkpoint policy takes, beside the others."""
     memory = _analysed(programs, params)
     policy = text(params, "policy")
-    if policy not in residual_tables.POLICIES:
-        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(residual_tables.POLICIES)}")
+    if policy not in memory_tables.POLICIES:
+        raise BadRequest(f"unknown policy {quoted(policy)}; choose one of {', '.join(memory_tables.POLICIES)}")
     trial = memory.with_policy(policy, progress.heard)
     result, buffers = _with_policies(memory)
     return {"text": str(trial), **result}, buffers

@@ -17,11 +17,9 @@ from jaxstage_ext.panel.requests import (
     timeline_table_requests,
 )
 from jaxstage_ext.panel.requests.forms import event_form, tile_form
-from jaxstage_ext.profiling.lanes.event_looks import event_looks
-from jaxstage_ext.profiling.lanes.lane_order import lane_order
-from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
-from jaxstage_ext.profiling.lanes.look_groups import look_groups
-from jaxstage_ext.profiling.lanes.op_events import events_of_row
+from jaxstage_ext.profiling.lanes.event_search import events_of_row
+from jaxstage_ext.profiling.lanes.event_styles import event_styles, style_groups
+from jaxstage_ext.profiling.lanes.lane_rows import lane_order, lane_rows
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, tile_grid
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
@@ -123,7 +121,7 @@ def _group(recording: Recording, number: int) -> str:
 
 
 def _groups(timeline: Timeline) -> list[tuple[str, float]]:
-    looks, (group, names) = event_looks(timeline.recording), look_groups(timeline)
+    looks, (group, names) = event_styles(timeline.recording), style_groups(timeline)
     return list(zip(names, np.bincount(group, looks.seconds, len(names)).tolist(), strict=True))
 
 

@@ -13,8 +13,8 @@ from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Progra
 from jaxstage_ext.panel.requests.forms.timeline_params import seconds, timeline_of
 from jaxstage_ext.panel.wire_form import packed
 from jaxstage_ext.profiling.lanes.event_detail import EventDetail, Partner, detail
-from jaxstage_ext.profiling.lanes.event_looks import event_looks
 from jaxstage_ext.profiling.lanes.event_search import matching_events
+from jaxstage_ext.profiling.lanes.event_styles import event_styles
 from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.source.line_texts import line_texts
@@ -24,7 +24,7 @@ from jaxstage_ext.report.text.units import duration, plural
 PAGE = 2000
 """Hits that are sent at a time."""
 MOST_LOOKS = 20_000
-"""Looks (see `EventLooks`) of hits that are sent, so that they stand out among the lanes."""
+"""Looks (see `EventStyles`) of hits that are sent, so that they stand out among the lanes."""
 LONGEST_QUERY, LONGEST_NAME = 500, 1000
 
 
@@ -36,7 +36,7 @@ def _search(programs: Programs, params: Params, progress: jobs.JobProgress) -> A
     progress("searching")
     hits, page = matching_events(timeline, query), given.integer(params, "page", 0, 1 << 31)
     shown, events = hits[PAGE * page : PAGE * (page + 1)], timeline.columns
-    looks = np.unique(event_looks(timeline.recording).of_event[hits])[:MOST_LOOKS]
+    looks = np.unique(event_styles(timeline.recording).of_event[hits])[:MOST_LOOKS]
     columns = {
         "event": shown,
         "lane": events.lane[shown],

@@ -36,7 +36,7 @@ MOST_PANELS = 64
 PATIENCE = 0.1
 """Seconds that a panel waits for its final form before it shows itself."""
 UNFINISHED = "JAXStage: not finished when this was saved; run the cell again"
-"""What a notebook holds of a cell until its end, and for ever if the kernel dies meanwhile."""
+"""Saved in the notebook until the cell ends, and permanently if the kernel dies first."""
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.saving.saved_call import RepliesOf
 from jaxstage_ext.panel.saving.saved_output import no_replies, saved_output
+from jaxstage_ext.report.text import markup
 from jaxstage_ext.report.text.encodable import encodable
+from jaxstage_ext.report.text.terminal import clean
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.summaries import summarised_once
 from jaxstage_ext.views.text import panel_text
-from jaxstage_ext.views.words import clean
 
 
 @summarised_once()
@@ -26,16 +25,18 @@ def static_bundle(
     `model` is the id of the live panel that this renderer puts in its place; `replies_of` gives what was kept of it.
     """
     parts = Parts()
-    html = parts.get("The HTML form", lambda: panel_html(programs), "")
+    html = parts.get("The HTML form", lambda: panel_html(programs), markup.NOTHING)
     text = parts.get("The text form", lambda: panel_text(programs), "")
     saved: dict[str, Any] = {}
     if in_notebook:
         saved = parts.get("The saved report", lambda: saved_output(programs, model, replies_of), saved)
     said = "\n".join([text or "JAXStage", *map(clean, parts.failures)])
-    forms = ({"text/html": html + _failed(parts.failures)} if html else {}) | {"text/plain": said}
+    forms = ({"text/html": markup.together((html, *map(_failed, parts.failures)))} if html else {}) | {
+        "text/plain": said
+    }
     return saved | {kind: encodable(form) for kind, form in forms.items()}
 
 
-def _failed(failures: Sequence[str]) -> str:
-    """A line for each form that is missing."""
-    return "".join(f"<p>{escape(clean(failure))}</p>" for failure in failures)
+def _failed(failure: str) -> markup.Html:
+    """A line for a form that is missing."""
+    return markup.paragraph(markup.said(failure))

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.saving.saved_call import SavedReplies, saved_calls
+from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.views.static_html import panel_html
-from jaxstage_ext.views.words import clean, cut
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program

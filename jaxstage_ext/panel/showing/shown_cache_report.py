@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport, cache_report
 from jaxstage_ext.panel.showing import display
-from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.views.compiled import compile_cache_forms
 
 

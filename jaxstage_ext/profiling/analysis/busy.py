@@ -20,24 +20,21 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class DeviceTime:
-    """The time of one device.
-
-    Attributes:
-      window: start and end in picoseconds; busy and idle time are those within it.
-      work: the time in which something runs on it.
-      compute, copy, collective: the time in which work of that sort runs; they may overlap.
-      running: the time in which a program runs on it, as far as XLA says so beside the events of its work.
-      summed: the time of each event itself, added up: parallel work counts as often as it runs.
-    """
+    """The time of one device."""
 
     device: RecordedDevice
     window: Range
+    """Start and end in picoseconds; busy and idle time are those within it."""
     work: Intervals
+    """The time in which something runs on it."""
     compute: Intervals
     copy: Intervals
     collective: Intervals
+    """`compute`, `copy`, `collective`: the time in which work of that sort runs; they may overlap."""
     running: Intervals
+    """The time in which a program runs on it, as far as XLA says so beside the events of its work."""
     summed: int
+    """The time of each event itself, added up: parallel work counts as often as it runs."""
 
     @property
     def length(self) -> int:

@@ -49,20 +49,17 @@ class RecordedDevice:
 
 @dataclass(frozen=True, eq=False)
 class DeviceWork:
-    """The device work of a recording.
-
-    Attributes:
-      event: index of each into the events of the recording, in their order.
-      device: index into `devices`.
-      activity: index into `ACTIVITIES`.
-      nesting: which of them is inside which, in the lanes.
-    """
+    """The device work of a recording."""
 
     event: Numbers
+    """Index of each into the events of the recording, in their order."""
     devices: tuple[RecordedDevice, ...]
     device: Numbers
+    """Index into `devices`."""
     activity: npt.NDArray[np.uint8]
+    """Index into `ACTIVITIES`."""
     nesting: Nesting
+    """Which of them is inside which, in the lanes."""
 
     def __len__(self) -> int:
         return len(self.event)

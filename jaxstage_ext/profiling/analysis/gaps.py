@@ -10,8 +10,7 @@ import numpy as np
 
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.busy import DeviceTime
-from jaxstage_ext.profiling.analysis.host_activity import HostActivity
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostActivity, HostCause, HostDoing
 from jaxstage_ext.profiling.analysis.host_labels import HostLabels
 from jaxstage_ext.profiling.analysis.intervals import Intervals
 from jaxstage_ext.report.recording import SECOND

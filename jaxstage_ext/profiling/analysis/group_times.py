@@ -16,21 +16,18 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class GroupTimes:
-    """One row a group, in picoseconds.
-
-    Attributes:
-      group: its number; NONE for the work that belongs to none.
-      count: events.
-      total: their durations added up, with what is inside them.
-      self_time: the time that they take themselves, added up: parallel work counts as often as it runs.
-      busy: the time of their devices in which any of them runs itself: parallel work counts once.
-    """
+    """One row a group, in picoseconds."""
 
     group: Numbers
+    """Its number; NONE for the work that belongs to none."""
     count: Numbers
+    """Events."""
     total: Numbers
+    """Their durations added up, with what is inside them."""
     self_time: Numbers
+    """The time that they take themselves, added up: parallel work counts as often as it runs."""
     busy: Numbers
+    """The time of their devices in which any of them runs itself: parallel work counts once."""
 
     def __len__(self) -> int:
         return len(self.group)

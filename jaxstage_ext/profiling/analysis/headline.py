@@ -10,8 +10,7 @@ import numpy as np
 
 from jaxstage_ext.profiling.analysis.busy import DeviceTime
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
-from jaxstage_ext.profiling.analysis.host_activity import HostActivity
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostActivity, HostCause, HostDoing
 from jaxstage_ext.report.recording import SECOND, Loss, Lost
 from jaxstage_ext.report.table import Table
 
@@ -47,51 +46,52 @@ _IDLE = (Bound.INPUT, Bound.HOST, Bound.LAUNCH, Bound.COMPILE, Bound.RUNTIME, Bo
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer to "which line takes the time, and is the device idle?".
-
-    Attributes:
-      window: seconds of all devices together.    busy, idle: shares of it, 0 to 1.
-      line: the source line of the most busy time, "" where none is known; `line_share` is its share of the busy time.
-      is_least: whether it is a share of the time that programs run, at least: part of that has no event.
-      may_trail: whether another line may have taken more in that part.
-      is_library: whether that is a line of a library.
-      is_inferred: whether most of that time is of instructions whose line was inferred.
-      op: the HLO instruction or kernel of the most busy time; `op_share` is its share.
-      attributed: share of the device time whose source line is known.
-      row: of the HLO document, -1 for none.
-      exposed_copy, exposed_collective: shares of the window.
-      gaps: idle times.    short_gaps: of these, below 100 µs.    typical_gap: the median, in seconds.
-      doing: what the host does for most of the idle time.    host_line: the label of its line.
-      unrecorded: the share of the window in which a program ran and no event says what: neither busy nor idle.
-      unfinished: whether programs still ran when the recording ended, so that how long devices idle is unknown.
-      recorders: warps or warpgroups that recorded ranges on the device, where those are all that was recorded.
-    """
+    """The answer to "which line takes the time, and is the device idle?"."""
 
     bound: Bound
     devices: int = 0
     window: float = 0.0
+    """Seconds of all devices together."""
     busy: float = 0.0
     idle: float = 0.0
+    """`busy`, `idle`: shares of it, 0 to 1."""
     line: str = ""
+    """The source line of the most busy time, "" where none is known; `line_share` is its share of the busy time."""
     line_share: float = 0.0
     is_least: bool = False
+    """Whether it is a share of the time that programs run, at least: part of that has no event."""
     may_trail: bool = False
+    """Whether another line may have taken more in that part."""
     is_library: bool = False
+    """Whether that is a line of a library."""
     is_inferred: bool = False
+    """Whether most of that time is of instructions whose line was inferred."""
     op: str = ""
+    """The HLO instruction or kernel of the most busy time; `op_share` is its share."""
     op_share: float = 0.0
     attributed: float = 0.0
+    """Share of the device time whose source line is known."""
     row: int = -1
+    """Of the HLO document, -1 for none."""
     exposed_copy: float = 0.0
     exposed_collective: float = 0.0
+    """`exposed_copy`, `exposed_collective`: shares of the window."""
     gaps: int = 0
+    """Idle times."""
     short_gaps: int = 0
+    """Of these, below 100 µs."""
     typical_gap: float = 0.0
+    """The median, in seconds."""
     doing: HostDoing = field(default_factory=lambda: HostDoing(HostCause.UNKNOWN))
+    """What the host does for most of the idle time."""
     host_line: str = ""
+    """The label of its line."""
     unrecorded: float = 0.0
+    """The share of the window in which a program ran and no event says what: neither busy nor idle."""
     unfinished: bool = False
+    """Whether programs still ran when the recording ended, so that how long devices idle is unknown."""
     recorders: int = 0
+    """Warps or warpgroups that recorded ranges on the device, where those are all that was recorded."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,10 +10,38 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir.sources.source import is_user
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
 from jaxstage_ext.profiling.analysis.intervals import Intervals, Pieces, overlap, union, union_by
 from jaxstage_ext.profiling.analysis.nesting import nest
 from jaxstage_ext.report.recording import NONE, EventKind, HostLine, Recording
+
+
+class HostCause(enum.Enum):
+    """What a host does. The first three are seen on its main thread only."""
+
+    LINE = "runs a line of Python"
+    LAUNCH = "launches work"
+    WAIT = "waits"
+    HOST = "is in the runtime"
+    COMPILE = "compiles"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class HostDoing:
+    """What the host did for most of some idle time."""
+
+    cause: HostCause
+    name: str = ""
+    """Of the event."""
+    line: HostLine | None = None
+    """The line of Python, also where it compiles in it; None where the profile has none."""
+    share: float = 0.0
+    """Of the idle time, 0 to 1."""
+    is_input: bool = False
+    """Whether an iterator was asked for its next value for most of it."""
+    is_asker: bool = False
+    """Whether the line is what asks it, and not one that it runs."""
+
 
 Numbers = npt.NDArray[np.int64]
 

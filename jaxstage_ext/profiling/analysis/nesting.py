@@ -20,16 +20,13 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Nesting:
-    """The events of lanes, sorted by lane, then start, then longest first.
-
-    Attributes:
-      parent: the event that each is inside, by its index here; NONE for the outermost of a lane.
-    """
+    """The events of lanes, sorted by lane, then start, then longest first."""
 
     lane: npt.NDArray[np.int32]
     start: Picoseconds
     end: Picoseconds
     parent: Numbers
+    """The event that each is inside, by its index here; NONE for the outermost of a lane."""
 
     @cached_property
     def depth(self) -> npt.NDArray[np.int32]:

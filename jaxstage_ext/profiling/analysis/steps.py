@@ -8,7 +8,7 @@ import numpy.typing as npt
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.intervals import overlap, union
-from jaxstage_ext.profiling.xplane.recorded_runs import runs
+from jaxstage_ext.profiling.xplane.module_runs import runs
 from jaxstage_ext.report.recording import NONE, SECOND, EventKind, Recording
 from jaxstage_ext.report.table import Column, Table
 

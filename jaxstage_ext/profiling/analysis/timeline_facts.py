@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxstage_ext.profiling.analysis import steps as step_table
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.xplane import recorded_runs
+from jaxstage_ext.profiling.xplane import module_runs
 from jaxstage_ext.report.recording import EventKind
 from jaxstage_ext.report.text.units import duration, plural
 
@@ -41,7 +41,7 @@ def window_text(timeline: Timeline) -> str:
     busy, window = (sum(row[name] for row in timeline.busy().rows()) for name in ("busy", "window"))
     who = "device" if len(times) == 1 else f"{len(times):,} devices"
     steps = len(step_table.rows_of(timeline.recording))
-    names, _, _ = recorded_runs.runs(timeline.recording, timeline.work)
+    names, _, _ = module_runs.runs(timeline.recording, timeline.work)
     counted = [plural(steps, "step")] if steps else []
     counted += [f"{plural(len(names), 'run')} of XLA modules"] if len(names) not in (0, steps) else []
     return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", ", ".join(counted)]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
+from jaxstage_ext.profiling.recorded_modules import COMMAND_BUFFER
 from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.text.units import duration, plural
@@ -70,8 +71,15 @@ def _leading(headline: Headline) -> str:
         return f"{headline.line}{library} takes {percent(headline.line_share)} of {_busy(headline)}"
     if headline.op:
         takes = f"{_shortened(headline.op)} takes {percent(headline.op_share)} of {_busy(headline)}"
-        return f"{takes}, its source line is unknown"
+        return f"{takes}, its source line is unknown{_of_buffer(headline.op)}"
     return "which line takes the time is unknown"
+
+
+def _of_buffer(op: str) -> str:
+    """What names the kernels of a command buffer, where nothing else does."""
+    if not op.startswith(COMMAND_BUFFER):
+        return ""
+    return "; XLA names its kernels where xla_gpu_enable_command_buffer= is set, as %profile --command-buffers off does"
 
 
 def _busy(headline: Headline) -> str:

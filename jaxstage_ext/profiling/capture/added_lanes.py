@@ -13,21 +13,18 @@ from jaxstage_ext.report.recording import NANOSECOND, NONE, EventKind, EventLane
 
 @dataclass(frozen=True, eq=False)
 class AddedLane:
-    """A lane of host events to add.
-
-    Attributes:
-      start, end: Unix time in nanoseconds, by start.
-      name: index into `names`, of each event.
-      host_lines: the line of Python that a name stands for, by its index.
-    """
+    """A lane of host events to add."""
 
     lane: EventLane
     kind: EventKind
     start: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
+    """`start`, `end`: Unix time in nanoseconds, by start."""
     name: Index
+    """Index into `names`, of each event."""
     names: Sequence[str]
     host_lines: Mapping[int, HostLine] = field(default_factory=dict)
+    """The line of Python that a name stands for, by its index."""
 
 
 def with_lanes(recording: Recording, added: Sequence[AddedLane]) -> Recording:

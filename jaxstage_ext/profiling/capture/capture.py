@@ -22,22 +22,19 @@ _WAITING = "wait for the results"
 
 @dataclass(frozen=True)
 class CaptureOptions:
-    """How to capture.
-
-    Attributes:
-      steps: how many times the code runs.
-      python: whether every Python call is traced, which slows Python down.
-      sample: whether the host's thread is sampled.
-      limit: the most events to keep.
-      sm_clock: frequency of the SMs in hertz, for what Mosaic GPU kernels record on the device; None for the one that
-        the profile gives.
-    """
+    """How to capture."""
 
     steps: int = 1
+    """How many times the code runs."""
     python: bool = False
+    """Whether every Python call is traced, which slows Python down."""
     sample: bool = True
+    """Whether the host's thread is sampled."""
     limit: int = MOST_EVENTS
+    """The most events to keep."""
     sm_clock: float | None = None
+    """Frequency of the SMs in hertz, for what Mosaic GPU kernels record on the device; None for the one that the
+    profile gives."""
 
 
 _SECOND_SESSION = "ALREADY_EXISTS: Another profil"
@@ -49,29 +46,26 @@ _PROFILES_ITSELF = (
 
 @dataclass(eq=False)
 class Capture:
-    """A run under the profiler.
-
-    Attributes:
-      title: what ran.
-      data: the XSpace that XLA's profiler gave, serialised; empty before the run.
-      error: what the code raised; what had been recorded by then is kept.
-      steps: Unix time in nanoseconds of the start and end of each step, results included.
-      samples: where the host's thread was; None if it was not sampled.
-      compiled: what JAX traced, lowered and compiled meanwhile.
-      on_device: the profiles that Mosaic GPU kernels recorded on the device.
-      start, end: Unix time in nanoseconds.
-    """
+    """A run under the profiler."""
 
     title: str
+    """What ran."""
     options: CaptureOptions = field(default_factory=CaptureOptions)
     data: bytes = b""
+    """The XSpace that XLA's profiler gave, serialised; empty before the run."""
     error: BaseException | None = None
+    """What the code raised; what had been recorded by then is kept."""
     steps: list[tuple[int, int]] = field(default_factory=list)
+    """Unix time in nanoseconds of the start and end of each step, results included."""
     samples: Samples | None = None
+    """Where the host's thread was; None if it was not sampled."""
     compiled: list[CompileTime] = field(default_factory=list)
+    """What JAX traced, lowered and compiled meanwhile."""
     on_device: list[MosaicDump] = field(default_factory=list)
+    """The profiles that Mosaic GPU kernels recorded on the device."""
     start: int = 0
     end: int = 0
+    """`start`, `end`: Unix time in nanoseconds."""
     _wait_for_launched: Callable[[], None] = field(default=lambda: None, repr=False)
 
     @contextlib.contextmanager

@@ -26,30 +26,30 @@ class FirstRun(enum.Enum):
 
 @dataclass(frozen=True)
 class CaptureFacts:
-    """How a capture was made.
-
-    Attributes:
-      first_run: whether the first run is in it.   steps: how many runs are.
-      compiling: seconds in which JAX traced, lowered or compiled.   compiled: how many modules XLA compiled.
-      eager: how many modules of one to three ops ran, where most of the ops' time is theirs and little goes to
-        compiling; 0 otherwise.
-      sampled: seconds between two looks at the host's thread; None if it was not sampled.
-      unsampled: seconds in which nobody could look at it.
-      python: whether Python's calls were traced.   command_buffers: whether XLA could use them.
-      failed: the name of the error that ended it; "" for none.
-    """
+    """How a capture was made."""
 
     first_run: FirstRun
+    """Whether the first run is in it."""
     steps: int
+    """How many runs are."""
     seconds: float
     compiling: float = 0.0
+    """Seconds in which JAX traced, lowered or compiled."""
     compiled: int = 0
+    """How many modules XLA compiled."""
     eager: int = 0
+    """How many modules of one to three ops ran, where most of the ops' time is theirs and little goes to compiling; 0
+    otherwise."""
     sampled: float | None = None
+    """Seconds between two looks at the host's thread; None if it was not sampled."""
     unsampled: float = 0.0
+    """Seconds in which nobody could look at it."""
     python: bool = False
+    """Whether Python's calls were traced."""
     command_buffers: bool = True
+    """Whether XLA could use them."""
     failed: str = ""
+    """The name of the error that ended it; "" for none."""
 
 
 def facts_of(capture: Capture, recording: Recording, first_run: FirstRun, command_buffers: bool = True) -> CaptureFacts:

@@ -25,35 +25,31 @@ MOST_STRETCHES = 1_000_000
 
 @dataclass
 class Stretch:
-    """Time in which every look found the same place.
-
-    Attributes:
-      start, end: Unix time in nanoseconds.
-      code, instruction: the user's innermost frame: its code and the offset of its instruction; None where no code of
-        the user's was on the stack.
-      asker, asked_at: where that is a generator or an iterator's `__next__`, the user's frame that asked for a value.
-    """
+    """Time in which every look found the same place."""
 
     start: int
     end: int
+    """`start`, `end`: Unix time in nanoseconds."""
     code: CodeType | None
     instruction: int
+    """`code`, `instruction`: the user's innermost frame: its code and the offset of its instruction; None where no code
+    of the user's was on the stack."""
     asker: CodeType | None = None
     asked_at: int = -1
+    """`asker`, `asked_at`: where that is a generator or an iterator's `__next__`, the user's frame that asked for a
+    value."""
 
 
 @dataclass
 class Samples:
-    """What the sampling of a thread gave.
-
-    Attributes:
-      stretches: in the order of time; between two of them nobody looked.
-      looks: how many times the thread was looked at.   unknown: nanoseconds in which nobody could look.
-    """
+    """What the sampling of a thread gave."""
 
     stretches: list[Stretch] = field(default_factory=list)
+    """In the order of time; between two of them nobody looked."""
     looks: int = 0
+    """How many times the thread was looked at."""
     unknown: int = 0
+    """Nanoseconds in which nobody could look."""
     start: int = 0
     end: int = 0
 

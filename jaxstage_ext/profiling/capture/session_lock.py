@@ -18,7 +18,7 @@ class ProfilerBusy(DeliberateError, RuntimeError):
 
 @contextlib.contextmanager
 def profiler_session(holder: str) -> Iterator[None]:
-    """Hold the profiler of this process for the block: XLA's and CUPTI's, which take one session each.
+    """Hold the profiler of this process for the block: XLA's, which takes one session.
 
     Args:
       holder: what to call it where it is in somebody's way: "%%profile of step", "measure(step)".
@@ -45,21 +45,21 @@ def profiler_session(holder: str) -> Iterator[None]:
 
 
 def _forget_dead() -> None:
-    from jaxstage_ext.core.jax_private import profiler_state
+    from jaxstage_ext.core.jax_private import profiler
 
-    profiler_state.forget_dead_profile()
+    profiler.forget_dead_profile()
 
 
 def _check_others() -> None:
-    from jaxstage_ext.core.jax_private import profiler_state
+    from jaxstage_ext.core.jax_private import profiler
 
-    profiler_state.forget_dead_profile()
-    if profiler_state.jax_profile_runs():
+    profiler.forget_dead_profile()
+    if profiler.jax_profile_runs():
         raise ProfilerBusy(
             "JAX's own profiler is recording (jax.profiler.start_trace or trace); a process has one profiler session "
             "at a time: call jax.profiler.stop_trace() first"
         )
-    if profiler_state.session_runs():
+    if profiler.session_runs():
         raise ProfilerBusy(
             "another profiler session is recording in this process, for example one of TensorBoard or of a library; "
             "stop it first"

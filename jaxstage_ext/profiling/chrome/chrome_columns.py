@@ -32,43 +32,42 @@ class Interned(dict[Hashable, int]):
 
 @dataclass(frozen=True)
 class RawEvents:
-    """All events of a trace, in the order of the file.
-
-    Attributes:
-      head: the fields beside the events.   is_list: whether there are none because the trace is a list.
-      keys: (ph, cat, pid, tid) by `key`.   names: by `name`.
-      start, duration: `duration` of events without one is unknown.
-      flow: index into `flows`, the id of a flow or of an asynchronous event; -1 for none.
-      correlation: of a launch and its work; 0 for none.
-      op: index into `ops`, (module, instruction); -1 for none.
-      run: index into `runs`, (module, run id); -1 for none.
-      device: the ordinal that an event names; -1 for none.
-      offset: where the event begins in the text.
-      empty: rows of empty objects, such as the one that ends the list that XLA writes.
-      is_own: whether JAXStage wrote the trace.
-      special: (row, phase, args) of what names processes and threads, of counters, and of PyTorch's memory instants.
-    """
+    """All events of a trace, in the order of the file."""
 
     head: Json
+    """The fields beside the events."""
     is_list: bool
+    """Whether there are none because the trace is a list."""
     keys: list[tuple[Any, ...]]
+    """(ph, cat, pid, tid) by `key`."""
     names: list[str]
+    """By `name`."""
     key: Longs
     name: Longs
     start: Times
     duration: Times
+    """`start`, `duration`: `duration` of events without one is unknown."""
     flow: Longs
+    """Index into `flows`, the id of a flow or of an asynchronous event; -1 for none."""
     flows: list[Hashable]
     correlation: Longs
+    """Of a launch and its work; 0 for none."""
     op: Longs
+    """Index into `ops`, (module, instruction); -1 for none."""
     ops: list[tuple[str, str]]
     run: Longs
+    """Index into `runs`, (module, run id); -1 for none."""
     runs: list[tuple[str, str]]
     device: Longs
+    """The ordinal that an event names; -1 for none."""
     offset: Longs
+    """Where the event begins in the text."""
     empty: Longs
+    """Rows of empty objects, such as the one that ends the list that XLA writes."""
     is_own: bool
+    """Whether JAXStage wrote the trace."""
     special: list[tuple[int, str, Json]]
+    """(row, phase, args) of what names processes and threads, of counters, and of PyTorch's memory instants."""
 
     def __len__(self) -> int:
         return len(self.key)

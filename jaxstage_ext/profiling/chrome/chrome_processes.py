@@ -19,18 +19,17 @@ _LONGEST = 200
 
 @dataclass
 class Process:
-    """A process: a device, or a host.
-
-    Attributes:
-      device: its ordinal; NONE for a host.   platform: "GPU", "TPU"; "" for a host.   model: of the device.
-      threads: names, by thread id.
-    """
+    """A process: a device, or a host."""
 
     name: str = ""
     platform: str = ""
+    """"GPU", "TPU"; "" for a host."""
     device: int = NONE
+    """Its ordinal; NONE for a host."""
     model: str = ""
+    """Of the device."""
     threads: dict[Hashable, str] = field(default_factory=dict)
+    """Names, by thread id."""
 
     @property
     def group(self) -> str:

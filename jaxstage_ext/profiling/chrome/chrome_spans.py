@@ -42,20 +42,19 @@ class ClockBase:
 
 @dataclass(frozen=True)
 class Spans:
-    """Events with a beginning and a duration, in picoseconds since the base.
-
-    Attributes:
-      row: into the raw events; of the begin where there are two.   is_async: which may overlap in one thread.
-      lost: how many events are missing or uncertain.    left_out: how many of these are not in the columns.
-    """
+    """Events with a beginning and a duration, in picoseconds since the base."""
 
     row: Longs
+    """Into the raw events; of the begin where there are two."""
     start: Longs
     duration: Longs
     is_async: npt.NDArray[np.bool_]
+    """Which may overlap in one thread."""
     base: ClockBase
     lost: dict[Loss, int]
+    """How many events are missing or uncertain."""
     left_out: int
+    """How many of these are not in the columns."""
 
 
 def spans_of(raw: RawEvents) -> Spans:

@@ -39,17 +39,14 @@ _PLAIN = _decoder()
 
 @dataclass
 class TraceText:
-    """A Chrome trace: an object with `traceEvents`, or the list of events alone.
-
-    Attributes:
-      head: the other fields of the object, complete once `batches` is exhausted.
-      is_list: whether the trace is the list alone.
-    """
+    """A Chrome trace: an object with `traceEvents`, or the list of events alone."""
 
     text: str
     title: str
     head: Json = field(default_factory=dict)
+    """The other fields of the object, complete once `batches` is exhausted."""
     is_list: bool = False
+    """Whether the trace is the list alone."""
     found_events: bool = False
 
     def batches(self) -> Iterator[EventBatch]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.profiling import most_events
+from jaxstage_ext.profiling import unreadable as most_events
 from jaxstage_ext.profiling.chrome.chrome_columns import Longs, RawEvents, raw_events
 from jaxstage_ext.profiling.chrome.chrome_counters import counters_of
-from jaxstage_ext.profiling.chrome.chrome_lanes import SpanLanes, lanes_of
+from jaxstage_ext.profiling.chrome.chrome_lanes import SpanLanes, chrome_lanes
 from jaxstage_ext.profiling.chrome.chrome_own import OwnTrace, own_trace
 from jaxstage_ext.profiling.chrome.chrome_processes import device_facts, processes_of
 from jaxstage_ext.profiling.chrome.chrome_spans import Spans, spans_of
@@ -48,7 +48,7 @@ def read(data: bytes, title: str) -> Recording:
     if not data:
         raise UnreadableProfile(f"{title} is empty")
     whole = unpacked(data, title)
-    most_events.check(whole.count(_PHASE), title)
+    most_events.check_event_count(whole.count(_PHASE), title)
     text = TraceText(whole.decode("utf-8-sig", "replace"), title)
     del whole
     raw = raw_events(text)
@@ -57,7 +57,7 @@ def read(data: bytes, title: str) -> Recording:
         recording = _recording(text, raw, spans, own.lanes_of(raw, spans))
         return _as_written(recording, own, raw)
     processes = processes_of(raw)
-    recording = _recording(text, raw, spans, lanes_of(raw, spans, processes))
+    recording = _recording(text, raw, spans, chrome_lanes(raw, spans, processes))
     counters, lanes, unreadable = counters_of(raw, spans.base, processes, len(recording.lanes))
     lost = {**spans.lost, Loss.UNREADABLE: spans.lost[Loss.UNREADABLE] + unreadable}
     return replace(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.profiling.analysis.line_labels import counted_frames
-from jaxstage_ext.profiling.lanes.plausible_fields import doubts
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import SourceSpan
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane
@@ -19,41 +18,29 @@ MOST_FIELDS, LONGEST_NAME, LONGEST_VALUE = 60, 100, 1000
 
 @dataclass(frozen=True)
 class DetailField:
-    """One of the profile's own fields, cut to what a page can show.
-
-    Attributes:
-      doubtful: the parts of `value` that cannot be true.
-    """
+    """One of the profile's own fields, cut to what a page can show."""
 
     name: str
     value: str
     doubtful: tuple[str, ...] = ()
+    """The parts of `value` that cannot be true."""
 
 
 @dataclass(frozen=True)
 class Partner:
-    """The other end of a launch: the work of a launch, or the launch of the work.
-
-    Attributes:
-      event: its index.    others: how many more events have the same correlation.
-      latency: picoseconds from the start of the launch to the start of the work; None where their clocks differ.
-    """
+    """The other end of a launch: the work of a launch, or the launch of the work."""
 
     event: int
+    """Its index."""
     others: int
+    """How many more events have the same correlation."""
     latency: int | None
+    """Picoseconds from the start of the launch to the start of the work; None where their clocks differ."""
 
 
 @dataclass(frozen=True)
 class EventDetail:
-    """One event.
-
-    Attributes:
-      self_time: its duration without that of the events nested in it, in picoseconds.
-      op, module, category, scope: of the HLO instruction that it runs; "" where unknown.
-      span: its source line; None where unknown.    row: in the HLO document; NONE where it is not in it.
-      parent, before, after: neighbours in its lane, by index; NONE for none.
-    """
+    """One event."""
 
     event: int
     name: str
@@ -61,6 +48,7 @@ class EventDetail:
     start: int
     duration: int
     self_time: int
+    """Its duration without that of the events nested in it, in picoseconds."""
     lane: EventLane
     device: int
     run: int
@@ -68,12 +56,16 @@ class EventDetail:
     module: str
     category: str
     scope: str
+    """`op`, `module`, `category`, `scope`: of the HLO instruction that it runs; "" where unknown."""
     span: SourceSpan | None
+    """Its source line; None where unknown."""
     row: int
+    """In the HLO document; NONE where it is not in it."""
     partner: Partner | None
     parent: int
     before: int
     after: int
+    """`parent`, `before`, `after`: neighbours in its lane, by index; NONE for none."""
     fields: tuple[DetailField, ...]
     fields_left_out: int
 
@@ -168,3 +160,62 @@ def _fields(raw: Mapping[str, Any]) -> tuple[tuple[DetailField, ...], int]:
         text = f"{len(value):,} bytes" if isinstance(value, bytes | bytearray) else str(value)
         shown.append(DetailField(str(name)[:LONGEST_NAME], text[:LONGEST_VALUE], doubts(str(name), text)))
     return tuple(shown), max(0, len(raw) - MOST_FIELDS)
+
+
+MOST_THREADS = 1024
+"""Threads of a block: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; HIP too."""
+_MOST: dict[str, float] = {
+    "regs": 1024,
+    "registers_per_thread": 1024,
+    "static_shared": 1 << 20,
+    "dynamic_shared": 1 << 20,
+    "shm": 1 << 20,
+    "shared_memory": 1 << 20,
+    "group_mem": 1 << 20,
+    "occ_pct": 100,
+    "theoretical_occupancy_pct": 100,
+}
+"""The most that any device on the market has: 255 registers a thread (CUDA) and 512 (CDNA), 228 KiB shared memory."""
+
+
+def doubts(name: str, value: Any) -> tuple[str, ...]:
+    """The parts of a field that cannot be true, such as "regs:2191500840"; none where all of it can be.
+
+    Real profiles hold garbage, such as `regs:2191500840` in the kernel details of an AMD profile.
+    """
+    return tuple(part for part, key, text in _parts(name, value) if _is_impossible(key, text))
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
+    """The field as a whole, and each `key:value` of a text that lists several."""
+    whole = str(value)[:4000]
+    yield whole, name, whole
+    for part in whole.split():
+        key, colon, text = part.partition(":")
+        if colon:
+            yield part, key, text
+
+
+def _is_impossible(name: str, text: str) -> bool:
+    key = name.strip().lower().replace(" ", "_")
+    if key == "block":
+        sizes = _whole_numbers(text)
+        return bool(sizes) and (min(sizes) < 1 or _product(sizes) > MOST_THREADS)
+    if key not in _MOST:
+        return False
+    try:
+        return not 0 <= float(text) <= _MOST[key]
+    except ValueError:
+        return False
+
+
+def _whole_numbers(text: str) -> list[int]:
+    parts = text.strip("[]()").split(",")
+    return [int(part) for part in parts if part.strip().isdecimal() and len(part) < 20]
+
+
+def _product(sizes: list[int]) -> int:
+    product = 1
+    for size in sizes:
+        product *= size
+    return product

@@ -14,17 +14,14 @@ BINS = 512
 
 @dataclass(frozen=True)
 class TileGrid:
-    """Tiles over a recording's time. At level 0 there is one tile; each further level halves the bins.
-
-    Attributes:
-      base: where tile 0 begins, in picoseconds since the recording's origin.
-      levels: number of levels; a bin of the last is one picosecond long.
-      end: where the last event ends.
-    """
+    """Tiles over a recording's time. At level 0 there is one tile; each further level halves the bins."""
 
     base: int
+    """Where tile 0 begins, in picoseconds since the recording's origin."""
     levels: int
+    """Number of levels; a bin of the last is one picosecond long."""
     end: int
+    """Where the last event ends."""
 
     def bin(self, level: int) -> int:
         """The length of a bin, in picoseconds."""

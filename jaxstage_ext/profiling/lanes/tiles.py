@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.profiling.lanes.event_looks import EventLooks
+from jaxstage_ext.profiling.lanes.event_styles import EventStyles
 from jaxstage_ext.profiling.lanes.lane_rows import LaneRows
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, TileGrid
-from jaxstage_ext.report.recording import Index, Recording
+from jaxstage_ext.report.recording import NONE, CounterSeries, Index, Recording
 
 _MOST_SUMS = 2_000_000
 """Sums of (bin, look) that are made at once."""
@@ -20,33 +20,30 @@ _MOST_SUMS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """What is drawn, as columns, by row: each event at least a bin long, and the shorter ones of a bin together.
-
-    Attributes:
-      row: of the lane, 0 for its outermost events.
-      left, right: from the tile's start, in bins; cut where they are outside the tile.
-      event: index of the event; of a merged segment the longest one in it.
-      look: the event's look, an index into `EventLooks`; of a merged segment that which takes the most time in it.
-      busy: the busy part of the segment, 0 to 255; 255 for an event.
-      count: how many events it stands for.
-      seconds: of an event its duration, of a merged segment the sum of the durations.
-    """
+    """What is drawn, as columns, by row: each event at least a bin long, and the shorter ones of a bin together."""
 
     row: npt.NDArray[np.uint8]
+    """Of the lane, 0 for its outermost events."""
     left: npt.NDArray[np.float32]
     right: npt.NDArray[np.float32]
+    """`left`, `right`: from the tile's start, in bins; cut where they are outside the tile."""
     event: npt.NDArray[np.int32]
+    """Index of the event; of a merged segment the longest one in it."""
     look: npt.NDArray[np.int32]
+    """The event's look, an index into `EventStyles`; of a merged segment that which takes the most time in it."""
     busy: npt.NDArray[np.uint8]
+    """The busy part of the segment, 0 to 255; 255 for an event."""
     count: npt.NDArray[np.int32]
+    """How many events it stands for."""
     seconds: npt.NDArray[np.float32]
+    """Of an event its duration, of a merged segment the sum of the durations."""
 
     def __len__(self) -> int:
         return len(self.row)
 
 
 def lane_segments(
-    recording: Recording, rows: LaneRows, looks: EventLooks, grid: TileGrid, level: int, tile: int, lane: int
+    recording: Recording, rows: LaneRows, styles: EventStyles, grid: TileGrid, level: int, tile: int, lane: int
 ) -> Segments:
     """What is drawn of a lane in a tile."""
     start, length = grid.start(level, tile), grid.bin(level)
@@ -55,7 +52,7 @@ def lane_segments(
         part = rows.slice_of(row, start, start + BINS * length)
         if part.start < part.stop:
             window = _Window(rows.start[part] - start, rows.end[part] - start, rows.event[part], length)
-            parts += [_exact(window, looks, number), _merged(window, looks, number)]
+            parts += [_exact(window, styles, number), _merged(window, styles, number)]
     return joined(parts)
 
 
@@ -80,7 +77,7 @@ class _Window:
     bin: int
 
 
-def _exact(window: _Window, looks: EventLooks, row: int) -> Segments:
+def _exact(window: _Window, styles: EventStyles, row: int) -> Segments:
     """Events at least a bin long."""
     duration = window.end - window.start
     at = np.flatnonzero(duration >= window.bin)
@@ -92,14 +89,14 @@ def _exact(window: _Window, looks: EventLooks, row: int) -> Segments:
         left=left.astype(np.float32),
         right=right.astype(np.float32),
         event=window.event[at],
-        look=looks.of_event[window.event[at]],
+        look=styles.of_event[window.event[at]],
         busy=np.full(count, 255, np.uint8),
         count=np.ones(count, np.int32),
         seconds=(duration[at] * 1e-12).astype(np.float32),
     )
 
 
-def _merged(window: _Window, looks: EventLooks, row: int) -> Segments:
+def _merged(window: _Window, styles: EventStyles, row: int) -> Segments:
     """Events shorter than a bin, merged by bin; one that reaches into the next bin counts where it starts."""
     is_short = window.end - window.start < window.bin
     if not is_short.any():
@@ -113,7 +110,7 @@ def _merged(window: _Window, looks: EventLooks, row: int) -> Segments:
     event = np.append(event, event[over])
     order = np.argsort(place, kind="stable")
     order = order[(place[order] >= 0) & (place[order] < BINS)]
-    return _by_bin(place[order], part[order], event[order], is_start[order], looks, window.bin, row)
+    return _by_bin(place[order], part[order], event[order], is_start[order], styles, window.bin, row)
 
 
 def _by_bin(
@@ -121,7 +118,7 @@ def _by_bin(
     part: npt.NDArray[np.int64],
     event: npt.NDArray[np.int32],
     is_start: npt.NDArray[np.bool_],
-    looks: EventLooks,
+    styles: EventStyles,
     length: int,
     row: int,
 ) -> Segments:
@@ -136,7 +133,7 @@ def _by_bin(
         left=left.astype(np.float32),
         right=(left + 1).astype(np.float32),
         event=event[_longest(group, where, part)],
-        look=_dominant(group, len(where), part, looks.of_event[event]),
+        look=_dominant(group, len(where), part, styles.of_event[event]),
         busy=np.ceil(np.minimum(time / length, 1.0) * 255).astype(np.uint8),
         count=np.add.reduceat(is_start, where, dtype=np.int32),
         seconds=(time * 1e-12).astype(np.float32),
@@ -166,3 +163,33 @@ def _dominant(
     last = np.searchsorted(pair[order] // len(known), np.arange(groups), side="right") - 1
     dominant: Index = known[pair[order][last] % len(known)].astype(np.int32)
     return dominant
+
+
+def counter_segments(series: CounterSeries, grid: TileGrid, level: int, tile: int) -> Segments:
+    """Steps of a counter: each holds its value until the next sample; of several in a bin the highest counts.
+
+    `seconds` has the value, `event` and `look` nothing.
+    """
+    start, length = grid.start(level, tile), grid.bin(level)
+    order = np.argsort(series.time, kind="stable")
+    time, value = series.time[order], series.value[order]
+    known = np.isfinite(value)
+    time, value = time[known], value[known]
+    first = max(0, int(np.searchsorted(time, start, side="right")) - 1)
+    last = int(np.searchsorted(time, start + BINS * length, side="left"))
+    place = np.maximum((time[first:last] - start) // length, -1)
+    where = np.flatnonzero(np.diff(place, prepend=-2))
+    highest = np.maximum.reduceat(value[first:last], where) if len(where) else np.zeros(0)
+    left = place[where].astype(np.float32)
+    count = len(where)
+    end = np.float32((int(time[last]) - start) / length if last < len(time) else BINS)
+    return Segments(
+        row=np.zeros(count, np.uint8),
+        left=left,
+        right=np.append(left[1:], np.minimum(end, BINS))[:count].astype(np.float32),
+        event=np.full(count, NONE, np.int32),
+        look=np.full(count, NONE, np.int32),
+        busy=np.full(count, 255, np.uint8),
+        count=np.diff(where, append=last - first).astype(np.int32),
+        seconds=highest.astype(np.float32),
+    )

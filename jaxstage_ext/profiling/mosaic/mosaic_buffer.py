@@ -22,31 +22,28 @@ _EXIT = np.uint32(1 << 31)
 
 @dataclass(frozen=True, eq=False)
 class MosaicRecords:
-    """The records of a buffer, by trace and in the order in which they were made.
-
-    Attributes:
-      trace, name, exit, clock: of each record: its trace, the number of its name, whether its range ends, and the low
-        32 bits of the SM's cycle counter.
-      first: of each trace, the row of its first record; one more entry than traces.
-      timer, sm: of each trace, the low 32 bits of the global timer at its start, in nanoseconds, and its SM.
-      dropped: of each trace, the records that its buffer had no room for.
-      odd: of each trace, whether its count of words is one that no kernel writes.
-      overwritten: of each trace, whether the trace before it ran over into it; its records are left out.
-      full: of each trace, whether it ends where its buffer does and the kernel drops what comes later.
-    """
+    """The records of a buffer, by trace and in the order in which they were made."""
 
     layout: BufferLayout
     trace: Whole
     name: Whole
     exit: Flags
     clock: Whole
+    """`trace`, `name`, `exit`, `clock`: of each record: its trace, the number of its name, whether its range ends, and
+    the low 32 bits of the SM's cycle counter."""
     first: Whole
+    """Of each trace, the row of its first record; one more entry than traces."""
     timer: Whole
     sm: Whole
+    """`timer`, `sm`: of each trace, the low 32 bits of the global timer at its start, in nanoseconds, and its SM."""
     dropped: Whole
+    """Of each trace, the records that its buffer had no room for."""
     odd: Flags
+    """Of each trace, whether its count of words is one that no kernel writes."""
     overwritten: Flags
+    """Of each trace, whether the trace before it ran over into it; its records are left out."""
     full: Flags
+    """Of each trace, whether it ends where its buffer does and the kernel drops what comes later."""
 
     @property
     def counts(self) -> Whole:

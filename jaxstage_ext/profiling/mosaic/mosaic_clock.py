@@ -19,22 +19,19 @@ MOST_OVERHEAD = 11
 
 @dataclass(frozen=True, eq=False)
 class MosaicTimes:
-    """When each record was made.
-
-    Attributes:
-      start: of each trace, when its first record was made: picoseconds after the earliest trace of the buffer, or,
-        where the clock is unknown, cycles after the earliest trace of its SM.
-      since: of each record, cycles since the first of its trace, without what recording took.
-      backwards: of each trace, how often its clock went backwards; its records keep their order.
-      overhead: cycles that were subtracted for each earlier record of a trace.
-      timer: the global timer at time 0, in nanoseconds, its low 32 bits.
-    """
+    """When each record was made."""
 
     start: Whole
+    """Of each trace, when its first record was made: picoseconds after the earliest trace of the buffer, or, where the
+    clock is unknown, cycles after the earliest trace of its SM."""
     since: Whole
+    """Of each record, cycles since the first of its trace, without what recording took."""
     backwards: Whole
+    """Of each trace, how often its clock went backwards; its records keep their order."""
     overhead: int
+    """Cycles that were subtracted for each earlier record of a trace."""
     timer: int
+    """The global timer at time 0, in nanoseconds, its low 32 bits."""
 
 
 def times_of(records: MosaicRecords, spec: MosaicSpec, sm_clock: float | None, overhead: int | None) -> MosaicTimes:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from jaxstage_ext.profiling.mosaic.mosaic_capture import MosaicCapture
+from jaxstage_ext.core.jax_private.mosaic_dumps import MosaicDump
 from jaxstage_ext.profiling.mosaic.mosaic_kernels import KernelClock, OnDevicePlace, kernel_places
 from jaxstage_ext.profiling.mosaic.mosaic_recording import FACTS, decode
+from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.unreadable import UnreadableProfile
 from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.recording import NONE, EventLane, Events, Loss, Lost, Recording
@@ -182,3 +184,27 @@ class _JoinedDetails:
                 return run.details(row)
             row -= len(run.events)
         raise IndexError(event)
+
+
+@dataclass(frozen=True, eq=False)
+class MosaicCapture:
+    """One run of a kernel that recorded a profile."""
+
+    words: npt.NDArray[np.uint32] = field(repr=False)
+    """The buffer."""
+    spec: MosaicSpec
+    """What it was recorded with."""
+    time: int
+    """Unix time in nanoseconds at which it reached the host, which is after the kernel ended."""
+    error: str = ""
+    """What JAX's own dump of it raised; "" if it did not."""
+
+
+def captures_of(dumps: Sequence[MosaicDump]) -> list[MosaicCapture]:
+    """The buffers that JAX dumped, in the order in which they came."""
+    return [
+        MosaicCapture(
+            dump.words, MosaicSpec.of_jax(dump.spec, dump.grid, dump.block, dump.kernel), dump.time, dump.error
+        )
+        for dump in dumps
+    ]

@@ -12,21 +12,18 @@ from jaxstage_ext.profiling.mosaic.mosaic_buffer import Flags, MosaicRecords, Wh
 
 @dataclass(frozen=True, eq=False)
 class MosaicRanges:
-    """The ranges of a buffer, in the order in which they begin within their trace.
-
-    Attributes:
-      begin, end: rows of the records that enter and leave; where a range was left open, `end` is the last record of the
-        range around it, or of its trace.
-      depth: 0 for the outermost.
-      open: whether the range was left open.
-      stray: of each trace, the records that leave a range that was not entered; they are in no range.
-    """
+    """The ranges of a buffer, in the order in which they begin within their trace."""
 
     begin: Whole
     end: Whole
+    """`begin`, `end`: rows of the records that enter and leave; where a range was left open, `end` is the last record
+    of the range around it, or of its trace."""
     depth: Whole
+    """0 for the outermost."""
     open: Flags
+    """Whether the range was left open."""
     stray: Whole
+    """Of each trace, the records that leave a range that was not entered; they are in no range."""
 
 
 def paired(records: MosaicRecords) -> MosaicRanges:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jaxstage_ext.profiling.timing.measured_call import RefusedMeasurement
 
 MODES = {
-    "cupti": "'cupti' is JAX's word for the times of kernels: the mode is 'kernels' here, by CUPTI on NVIDIA GPUs",
+    "cupti": "'cupti' is JAX's word for the times of kernels: the mode is 'kernels' here, by the profiler's trace",
     "events": (
         "'events', CUDA events around the call, is gone from JAX: the nearest mode is 'span', from the first kernel's "
         "start to the last kernel's end, which leaves out the gaps before and after; 'wall' holds them"
@@ -20,15 +20,14 @@ _ITERATIONS, _FINALIZE = "iterations", "finalize"
 
 
 class JaxWords(NamedTuple):
-    """Keyword arguments for the function, the number of runs, and whether CUPTI leaves the process after each run."""
+    """Keyword arguments for the function, and the number of runs."""
 
     kwargs: Mapping[str, Any]
     runs: int | None
-    detach: bool
 
 
 def understood(f: Callable[..., Any], kwargs: Mapping[str, Any], runs: int | None) -> JaxWords:
-    """`iterations` as runs, and `finalize` as JAX means it, where `f` itself cannot take them.
+    """`iterations` as runs, and no `finalize`, which is about CUPTI in the process, where `f` itself cannot take them.
 
     Raises RefusedMeasurement where runs and iterations are both given.
     """
@@ -36,7 +35,7 @@ def understood(f: Callable[..., Any], kwargs: Mapping[str, Any], runs: int | Non
     left = {name: value for name, value in kwargs.items() if name not in given}
     if _ITERATIONS in given and runs is not None:
         raise RefusedMeasurement("iterations is JAX's word for runs; give runs alone")
-    return JaxWords(left, given.get(_ITERATIONS, runs), bool(given.get(_FINALIZE, True)))
+    return JaxWords(left, given.get(_ITERATIONS, runs))
 
 
 def _takes(f: Callable[..., Any], name: str) -> bool:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 
-from jaxstage_ext.core.jax_private import mosaic_profiler
-from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiError
 from jaxstage_ext.core.stage.events import hear
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
-from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling, timing_wording
-from jaxstage_ext.profiling.timing.kernel_lists import per_run
+from jaxstage_ext.profiling.timing import jax_words, sample_sources, sampling
 from jaxstage_ext.profiling.timing.measured_call import MeasuredCall, RefusedMeasurement, arrays_of, measured_call
+from jaxstage_ext.profiling.timing.order_statistics import quantile
+from jaxstage_ext.profiling.timing.run_times import KernelTime
 from jaxstage_ext.profiling.timing.sampling import MOST_RUNS, Plan, SampleSource
 from jaxstage_ext.profiling.timing.timing import Timing
 from jaxstage_ext.profiling.timing.timing_modes import TimeSource, TimingMode
@@ -50,9 +49,9 @@ def measure(
     Args:
       f: a function, a `jax.jit` object, or a compiled function.
       *args: its arguments.
-      mode: what to measure. "kernels": the sum of the times of kernels, gaps left out, by CUPTI on NVIDIA GPUs, else
-        by the profiler's trace; on a CPU, of XLA's ops on all threads, which may run at the same time. "span": from the
-        first kernel's start to the last kernel's end, by the profiler's trace. "wall": the host's clock, until the
+      mode: what to measure. "kernels": the sum of the times of kernels, gaps left out, by the profiler's trace; on a
+        CPU, of XLA's ops on all threads, which may run at the same time. "span": from the first kernel's start to the
+        last kernel's end, by the profiler's trace. "wall": the host's clock, until the
         outputs are ready. "auto": "wall" on a CPU, else "kernels".
       aggregate: False also lists the kernels, as (name, milliseconds); for mode "kernels".
       setup: called before every run, not timed: it returns the positional arguments, a tuple or a single value, in
@@ -62,14 +61,14 @@ def measure(
       seconds: the budget of time.
       progress: called about twice a second with the seconds taken and the number of runs.
       **kwargs: keyword arguments of `f`. Bind an argument that has the name of a parameter of `measure` with
-        `functools.partial`. Of JAX's `measure`, `iterations` is understood as `runs`, and `finalize=False` keeps CUPTI
-        in the process between runs, where `f` has no such arguments.
+        `functools.partial`. Of JAX's `measure`, `iterations` is understood as `runs`, and `finalize` changes nothing,
+        where `f` has no such arguments.
 
     Raises:
       Unavailable: no kernel was recorded, so that its time is unknown.
       ValueError: an unknown mode, or one that is unavailable here; kernels asked of another mode; in modes "kernels"
         and "span", no array among arguments or outputs; a function that donates its arguments, without `setup`.
-      RuntimeError: another profiler session is recording (ProfilerBusy), or CUPTI failed (CuptiError).
+      RuntimeError: another profiler session is recording (ProfilerBusy).
       Exception: what `f` raises.
     """
     return measured(
@@ -91,7 +90,7 @@ def measured(
     title: str = "",
 ) -> tuple[Any, Timing]:
     """`measure` of a call whose arguments are given apart from the options."""
-    kwargs, runs, detach = jax_words.understood(f, kwargs, runs)
+    kwargs, runs = jax_words.understood(f, kwargs, runs)
     _check_options(mode, aggregate, runs, seconds)
     call = measured_call(f, args, kwargs, setup, title)
     plan = Plan(seconds, runs, progress)
@@ -100,14 +99,11 @@ def measured(
     chosen = _chosen(mode, aggregate, device.platform)
     if chosen is not TimingMode.WALL:
         _check_arrays(call, chosen)
-    source, origin = _source(chosen, device, detach)
+    source, origin = _source(chosen, device)
     with _session(origin, call.title):
         warm_up = (first, *sampling.warm_up(call, plan))
-        try:
-            sampled = sampling.sample(call, source, plan)
-        except CuptiError as error:
-            raise CuptiError(error.problem, timing_wording.cupti(error.problem, str(error))) from error
-    kernels, same = per_run([sample.kernels for sample in sampled.samples]) if not aggregate else (None, True)
+        sampled = sampling.sample(call, source, plan)
+    kernels, same = kernels_per_run([sample.kernels for sample in sampled.samples]) if not aggregate else (None, True)
     samples = tuple(sample.seconds for sample in sampled.samples)
     title = _device_title(device)
     timing = Timing(call.title, chosen, origin, title, samples, compiled, warm_up, kernels, same, sampled.interrupted)
@@ -171,12 +167,10 @@ def _check_arrays(call: MeasuredCall, mode: TimingMode) -> None:
         )
 
 
-def _source(mode: TimingMode, device: Any, detach: bool) -> tuple[SampleSource, TimeSource]:
+def _source(mode: TimingMode, device: Any) -> tuple[SampleSource, TimeSource]:
+    """What times the runs. JAX's own binding of CUPTI ends the process where a profile was taken before (JAX 0.11)."""
     if mode is TimingMode.WALL:
         return sample_sources.HostClock(), TimeSource.HOST_CLOCK
-    if mode is TimingMode.KERNELS and device.platform in ("gpu", "cuda") and mosaic_profiler.cupti_problem() is None:
-        record = functools.partial(sample_sources.recorded_by_cupti, detach=detach)
-        return sample_sources.Cupti(record), TimeSource.CUPTI
     traced = sample_sources.ProfilerTrace(mode, sample_sources.recorded_by_profiler)
     return traced, TimeSource.CPU_TRACE if device.platform == "cpu" else TimeSource.DEVICE_TRACE
 
@@ -185,3 +179,39 @@ def _session(source: TimeSource, title: str) -> contextlib.AbstractContextManage
     if source is TimeSource.HOST_CLOCK:
         return contextlib.nullcontext()
     return profiler_session(f"measure({title})")
+
+
+Kernels = Sequence[tuple[str, float]]
+"""(name, seconds) in the order of their start."""
+
+
+def kernels_per_run(runs: Sequence[Kernels]) -> tuple[tuple[KernelTime, ...], bool]:
+    """Each kernel with the median of its time over the runs, and whether all runs started the same kernels.
+
+    Kernels of one name are the same where they are as many-th in their run; the order is that of the first run. Where
+    runs did not start the same, the kernels of one name are added up in each run.
+    """
+    columns = [_numbered(kernels) for kernels in runs]
+    same = all(column.keys() == columns[0].keys() for column in columns)
+    if not same:
+        columns = _by_name(runs)
+    medians = ((key[0], 1e3 * quantile([column[key] for column in columns], 0.5)) for key in columns[0])
+    return tuple(map(KernelTime, medians)), same
+
+
+def _numbered(kernels: Kernels) -> dict[tuple[str, int], float]:
+    counts: Counter[str] = Counter()
+    numbered = {}
+    for name, seconds in kernels:
+        numbered[name, counts[name]] = seconds
+        counts[name] += 1
+    return numbered
+
+
+def _by_name(runs: Sequence[Kernels]) -> list[dict[tuple[str, int], float]]:
+    names = dict.fromkeys((name, 0) for kernels in runs for name, _ in kernels)
+    totals = [dict.fromkeys(names, 0.0) for _ in runs]
+    for kernels, total in zip(runs, totals, strict=True):
+        for name, seconds in kernels:
+            total[name, 0] += seconds
+    return totals

@@ -32,32 +32,29 @@ class KernelTime(tuple[str, float]):
 
 @dataclass(frozen=True)
 class RunTimes:
-    """The times of a function's runs and their statistics; the mode names the quantity.
-
-    Attributes:
-      title: what was measured.
-      mode: "kernels" (sum of the times of kernels, gaps left out), "span" (first kernel's start to last kernel's end)
-        or "wall" (the host's clock, until the outputs are ready).
-      source: where the times come from.
-      device: what it ran on: "CPU", "NVIDIA H100 80GB HBM3".
-      samples: seconds of each run that counts, in the order in which they ran.
-      compile_seconds: tracing, lowering and compiling, which no sample holds; None where it was compiled before.
-      warm_up: seconds by the host's clock of the runs before, of the first without compiling; no sample holds them.
-      kernels: kernels in the order of their first start; None unless they were asked for with aggregate=False.
-      same_kernels: whether every run started the same kernels; if not, `kernels` has one row for each name.
-      interrupted: whether it was interrupted, and has the runs until then.
-    """
+    """The times of a function's runs and their statistics; the mode names the quantity."""
 
     title: str
+    """What was measured."""
     mode: TimingMode
+    """"kernels" (sum of the times of kernels, gaps left out), "span" (first kernel's start to last kernel's end) or
+    "wall" (the host's clock, until the outputs are ready)."""
     source: TimeSource
+    """Where the times come from."""
     device: str
+    """What it ran on: "CPU", "NVIDIA H100 80GB HBM3"."""
     samples: tuple[float, ...]
+    """Seconds of each run that counts, in the order in which they ran."""
     compile_seconds: float | None = None
+    """Tracing, lowering and compiling, which no sample holds; None where it was compiled before."""
     warm_up: tuple[float, ...] = ()
+    """Seconds by the host's clock of the runs before, of the first without compiling; no sample holds them."""
     kernels: tuple[KernelTime, ...] | None = None
+    """Kernels in the order of their first start; None unless they were asked for with aggregate=False."""
     same_kernels: bool = True
+    """Whether every run started the same kernels; if not, `kernels` has one row for each name."""
     interrupted: bool = False
+    """Whether it was interrupted, and has the runs until then."""
 
     @property
     def runs(self) -> int:

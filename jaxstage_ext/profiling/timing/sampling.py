@@ -50,17 +50,15 @@ class SampleSource(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """When to stop.
-
-    Attributes:
-      seconds: the budget; at least 3 runs are made.   runs: exactly so many, whatever they take; None for enough.
-      now: the clock in seconds.
-    """
+    """When to stop."""
 
     seconds: float = 2.0
+    """The budget; at least 3 runs are made."""
     runs: int | None = None
+    """Exactly so many, whatever they take; None for enough."""
     progress: Progress = silent
     now: Callable[[], float] = field(default=time.perf_counter, repr=False)
+    """The clock in seconds."""
 
 
 class Sampled(NamedTuple):

@@ -103,17 +103,14 @@ class Timing(RunTimes):
 
 @dataclass(frozen=True)
 class TimingComparison:
-    """How much faster one function is than another, by one mode.
-
-    Attributes:
-      ratio: of the medians; above 1 where the first is faster.
-      low, high: the ratio at the ends of both 95 % intervals; NaN where one has too few runs.
-    """
+    """How much faster one function is than another, by one mode."""
 
     mode: TimingMode
     ratio: float
+    """Of the medians; above 1 where the first is faster."""
     low: float
     high: float
+    """`low`, `high`: the ratio at the ends of both 95 % intervals; NaN where one has too few runs."""
 
     @property
     def is_clear(self) -> bool:

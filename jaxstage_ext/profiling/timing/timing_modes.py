@@ -23,7 +23,6 @@ class TimeSource(StrEnum):
     DEVICE_TRACE = "device trace"
     CPU_TRACE = "CPU trace"
     """The profiler's trace of XLA's ops on the threads of the CPU."""
-    CUPTI = "CUPTI"
 
 
 class Noise(Enum):

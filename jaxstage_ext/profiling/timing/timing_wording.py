@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
-from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiProblem
 from jaxstage_ext.profiling.timing.run_times import RunTimes
 from jaxstage_ext.profiling.timing.timing_modes import Noise, TimeSource, TimingMode
+from jaxstage_ext.report.text import markup
 from jaxstage_ext.report.text.units import duration, plural, rounded, scaled
 from jaxstage_ext.report.text.units import share as percent
 
@@ -20,22 +19,8 @@ _CPU_MODES = {
     TimingMode.KERNELS: "sum of the times of XLA's ops on all threads; ops may run at the same time",
     TimingMode.SPAN: "first op's start to last op's end, gaps in",
 }
-_SOURCES = {TimeSource.CUPTI: "by CUPTI", TimeSource.DEVICE_TRACE: "by the profiler's device trace"}
+_SOURCES = {TimeSource.DEVICE_TRACE: "by the profiler's device trace"}
 _KERNELS_SHOWN = 30
-
-
-_CUPTI = {
-    CuptiProblem.SUBSCRIBED: "Another profiler is subscribed to CUPTI, such as Nsight, jax.profiler, PGLE or another "
-    "measurement, and before CUPTI 13.3 there can be only one: end it, or use mode='wall'",
-    CuptiProblem.NO_LIBRARY: "JAX's CUDA plugin has no bindings of CUPTI here: use mode='wall'",
-    CuptiProblem.NO_DEVICE: "JAX has no CUDA device here: use mode='wall'",
-    CuptiProblem.FAILED: "CUPTI cannot time kernels here: use mode='wall'",
-}
-
-
-def cupti(problem: CuptiProblem, text: str) -> str:
-    """Why CUPTI cannot time kernels, what to do, and its own words."""
-    return f"{_CUPTI[problem]}. JAX says: {text}"
 
 
 def of_mode(mode: TimingMode, source: TimeSource | None = None) -> str:
@@ -102,7 +87,7 @@ def _uncertain(timing: RunTimes) -> str:
 
 def html(timing: RunTimes) -> str:
     """The text as one block; nothing in it is markup."""
-    return f'<pre style="white-space: pre-wrap">{escape(text(timing))}</pre>'
+    return markup.block(map(markup.said, text(timing).split("\n")), wraps=True)
 
 
 def _kernels(timing: RunTimes) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxstage_ext.profiling.unreadable import NoProfile, UnreadableProfile
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 
 _DEEPEST = 6
 _MOST_FILES = 10_000
@@ -41,8 +41,8 @@ def newest_run(folder: Path) -> list[HostFile]:
             runs[path.parent].append(path)
     if not runs:
         raise NoProfile(
-            f"{shown(folder.name or str(folder))} holds no profile: there is no .xplane.pb and no JSON trace in it or "
-            "below it"
+            f"{shown_name(folder.name or str(folder))} holds no profile: there is no .xplane.pb and no JSON trace in "
+            "it or below it"
         )
     return _hosts(runs[max(runs, key=lambda run: _age(run, runs[run]))])
 
@@ -57,7 +57,7 @@ def _files(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             seen += 1
             if seen > _MOST_FILES:
-                name = shown(folder.name or str(folder))
+                name = shown_name(folder.name or str(folder))
                 raise UnreadableProfile(f"{name} holds more than {_MOST_FILES:,} files; give the folder of one run")
             yield Path(parent, name)
 

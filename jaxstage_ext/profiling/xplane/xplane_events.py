@@ -20,23 +20,23 @@ _RETRIES = 1000
 
 @dataclass(frozen=True, eq=False)
 class PlaneEvents:
-    """The readable events of a plane, line by line in the order of the bytes.
-
-    Attributes:
-      line: index into the plane's lines.   metadata: id of the event's name.
-      offset: in picoseconds since the line's timestamp.   duration: in picoseconds.
-      position, size: the bytes of the event.
-      stats: (stats wanted, events) values.   unreadable: events by line that are malformed.
-    """
+    """The readable events of a plane, line by line in the order of the bytes."""
 
     line: Longs
+    """Index into the plane's lines."""
     metadata: Longs
+    """Id of the event's name."""
     offset: Longs
+    """In picoseconds since the line's timestamp."""
     duration: Longs
+    """In picoseconds."""
     position: Longs
     size: Longs
+    """`position`, `size`: the bytes of the event."""
     stats: Longs
+    """(stats wanted, events) values."""
     unreadable: dict[int, int]
+    """Events by line that are malformed."""
 
 
 def events_of(plane: Plane, strings: Strings) -> PlaneEvents:

@@ -10,8 +10,17 @@ from jaxstage_ext.ir.wire import protowire
 from jaxstage_ext.ir.wire.protowire import Bytes, Field, Longs
 from jaxstage_ext.profiling.xplane.xplane_wire import Plane
 
-OP, MODULE, PROGRAM, RUN, DEVICE, CORRELATION, STEP = range(7)
-STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "correlation_id", "step_num")
+OP, MODULE, PROGRAM, RUN, DEVICE, CORRELATION, STEP, NODE = range(8)
+STATS = (
+    "hlo_op",
+    "hlo_module",
+    "program_id",
+    "run_id",
+    "device_ordinal",
+    "correlation_id",
+    "step_num",
+    "cuda_graph_node_id",
+)
 """The stats that are read of every event, in the order of the constants above; all others are read when asked for."""
 ABSENT = np.iinfo(np.int64).min
 _STRINGS = (OP, MODULE)

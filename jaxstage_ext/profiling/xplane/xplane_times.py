@@ -31,14 +31,12 @@ class EventTimes(NamedTuple):
 
 @dataclass(frozen=True)
 class Clock:
-    """What the timestamps of a profile's lines count from.
-
-    Attributes:
-      base: the timestamp that is time 0, in nanoseconds.    origin: its Unix time in nanoseconds, or None.
-    """
+    """What the timestamps of a profile's lines count from."""
 
     base: int
+    """The timestamp that is time 0, in nanoseconds."""
     origin: int | None
+    """Its Unix time in nanoseconds, or None."""
 
     def times(self, timestamp: Longs, offset: Longs, duration: Longs) -> EventTimes:
         """The times of events, by the timestamp of their line, their offset from it and their duration."""

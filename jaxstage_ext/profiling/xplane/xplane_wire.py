@@ -24,14 +24,12 @@ MOST_LINES = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Wire:
-    """The bytes of a profile.
-
-    Attributes:
-      raw: the bytes, then the padding that `protowire` needs.    size: of the bytes without the padding.
-    """
+    """The bytes of a profile."""
 
     raw: bytes = field(repr=False)
+    """The bytes, then the padding that `protowire` needs."""
     size: int
+    """Of the bytes without the padding."""
 
     @classmethod
     def of(cls, data: bytes) -> Wire:
@@ -66,16 +64,14 @@ class Wire:
 
 @dataclass(frozen=True, eq=False)
 class EventName:
-    """What a plane says of all events of one name.
-
-    Attributes:
-      name: as the profile shows it.    display: a shorter name, "" where it has none.
-      stats: where its own stats are, as (start, end).
-    """
+    """What a plane says of all events of one name."""
 
     name: str
+    """As the profile shows it."""
     display: str
+    """A shorter name, "" where it has none."""
     stats: tuple[tuple[int, int], ...]
+    """Where its own stats are, as (start, end)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
-from jaxstage_ext.program.comparing.comparison_table import ComparedFigure, Comparison, TargetFigures
+from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.view_parts import Parts
 
 
@@ -15,7 +16,7 @@ def _figures(program: Program) -> TargetFigures:
     figures = parts.get(name, lambda: target_figures(program), None)
     if figures is not None:
         return figures
-    return TargetFigures(name, name, dict.fromkeys(COLUMNS, ComparedFigure(None, parts.failures[0])), parts.failures[0])
+    return TargetFigures(name, name, dict.fromkeys(COLUMNS, Figure(None, parts.failures[0])), parts.failures[0])
 
 
 def comparison(program: Program) -> Comparison:

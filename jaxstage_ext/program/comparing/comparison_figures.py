@@ -10,11 +10,11 @@ from jaxstage_ext.analysis.cost.ceilings import UNDECIDED, Outcome
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.analysis.memory.fit import Fit, Fits
-from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
-from jaxstage_ext.program.comparing.comparison_table import ComparedFigure, TargetFigures
+from jaxstage_ext.program.comparing.comparison_table import TargetFigures
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit, why_unknown
 from jaxstage_ext.program.device.device_roofline import device_roofline
@@ -25,15 +25,16 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.text.units import scaled
 
-Figures = dict[str, ComparedFigure]
+Figures = dict[str, Figure]
 
 
 def target_figures(program: Program) -> TargetFigures:
     """The figures of one target; what is counted is counted once."""
     error = program.error if program.executable is None else None
-    figures = dict.fromkeys(COLUMNS, ComparedFigure(None, why_unknown(program))) | _memory(program)
+    figures = dict.fromkeys(COLUMNS, Figure(None, why_unknown(program))) | _memory(program)
     if program.executable is not None:
         figures["compile"] = _compile(program)
         figures |= _counted(program)
@@ -42,10 +43,10 @@ def target_figures(program: Program) -> TargetFigures:
     return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None)
 
 
-def _compile(program: Program) -> ComparedFigure:
+def _compile(program: Program) -> Figure:
     stage, seconds = program.staged.stage(COMPILE), program.seconds.get(COMPILE)
     known = stage_wording.first_time(stage) if stage is not None else None
-    return known or ComparedFigure(seconds, None if seconds is not None else "JAX gives no time")
+    return known or Figure(seconds, None if seconds is not None else "JAX gives no time")
 
 
 def _in_one_line(error: StageError) -> str:
@@ -63,15 +64,15 @@ def _device(program: Program) -> str:
 def _memory(program: Program) -> Figures:
     """Not kept: the memory that a program needs may become known later."""
     fit, device = device_fit(program), device_memory(program)
-    capacity = ComparedFigure(device.memory, device.reason if device.memory is None else None)
-    needed = ComparedFigure(fit.needed, fit.reason if fit.needed is None else None)
+    capacity = Figure(device.memory, device.reason if device.memory is None else None)
+    needed = Figure(fit.needed, fit.reason if fit.needed is None else None)
     return {"memory": needed, "capacity": capacity, "fits": _fits(fit)}
 
 
-def _fits(fit: Fit) -> ComparedFigure:
+def _fits(fit: Fit) -> Figure:
     if fit.answer is Fits.UNKNOWN:
-        return ComparedFigure(None, fit.reason)
-    return ComparedFigure(fit.answer.value, remark=memory_wording.share_of_room(fit) or fit.text)
+        return Figure(None, fit.reason)
+    return Figure(fit.answer.value, remark=memory_wording.share_of_room(fit) or fit.text)
 
 
 @fact
@@ -79,39 +80,39 @@ def _counted(program: Program) -> Figures:
     """What is counted on the optimised HLO."""
     if not program.has_hlo:
         names = ("flops", "bytes", "time", "collectives", "sent", "fusions", "kernels")
-        return dict.fromkeys(names, ComparedFigure(None, "the compiler gives no optimised HLO"))
+        return dict.fromkeys(names, Figure(None, "the compiler gives no optimised HLO"))
     counted = work(program)
     return {
         "flops": _range(counted.flops_range, "FLOP"),
         "bytes": _range(counted.bytes_range, "B"),
         "time": _time(program),
         **_collectives(program),
-        "fusions": ComparedFigure(program.module.fusions),
+        "fusions": Figure(program.module.fusions),
         "kernels": _kernels(program),
     }
 
 
-def _range(work: WorkRange, unit: str) -> ComparedFigure:
+def _range(work: WorkRange, unit: str) -> Figure:
     why = cost_wording.work_reasons(work, unit)
     if work.is_unknown or (work.most is None and not work.least):
-        return ComparedFigure(None, why)
+        return Figure(None, why)
     text = "" if work.is_exact else cost_wording.bounds(work, unit)
     value = work.least if work.most is None else work.counted
-    return ComparedFigure(value, remark=why or None, text=text)
+    return Figure(value, remark=why or None, text=text)
 
 
-def _time(program: Program) -> ComparedFigure:
+def _time(program: Program) -> Figure:
     """The roofline's lower bound, marked as partial where part of it is unknown."""
     roof = device_roofline(program)
     if roof.outcome is Outcome.NO_PEAKS or (roof.bandwidth is None and not roof.peaks):
-        return ComparedFigure(None, cost_wording.no_peaks(roof.title))
+        return Figure(None, cost_wording.no_peaks(roof.title))
     counted = work(program)
     is_known = counted.flops_range.most is not None and counted.bytes_range.most is not None
     if roof.outcome not in UNDECIDED and is_known:
-        return ComparedFigure(roof.total, remark=roof.verdict)
+        return Figure(roof.total, remark=roof.verdict)
     if not roof.total:
-        return ComparedFigure(None, roof.verdict)
-    return ComparedFigure(roof.total, remark=roof.verdict, text=f"at least {scaled(roof.total, 's')}")
+        return Figure(None, roof.verdict)
+    return Figure(roof.total, remark=roof.verdict, text=f"at least {scaled(roof.total, 's')}")
 
 
 def _collectives(program: Program) -> Figures:
@@ -119,22 +120,22 @@ def _collectives(program: Program) -> Figures:
     kinds = Counter(row.op.kind for row in exchanged.rows)
     listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
     sent, is_least, _ = exchanged.sent
-    figure = ComparedFigure(sent, text=f"at least {scaled(sent, 'B')}" if is_least else "")
+    figure = Figure(sent, text=f"at least {scaled(sent, 'B')}" if is_least else "")
     if is_least and not sent:
-        figure = ComparedFigure(None, "it is unknown how much its collectives send")
-    return {"collectives": ComparedFigure(len(exchanged), remark=listed or None), "sent": figure}
+        figure = Figure(None, "it is unknown how much its collectives send")
+    return {"collectives": Figure(len(exchanged), remark=listed or None), "sent": figure}
 
 
-def _kernels(program: Program) -> ComparedFigure:
+def _kernels(program: Program) -> Figure:
     where = platform(program)
     if where != "gpu":
         runs = "a TPU runs one program, not kernels" if where == "tpu" else "the HLO of a CPU does not show its kernels"
-        return ComparedFigure(None, runs)
+        return Figure(None, runs)
     counted = work(program)
     launched = totals.launches(program.module)
     may_not_run = launched & counted.loops.unknown[program.module.computation]
     number, is_least = int(counted.runs[launched & ~may_not_run].sum()), bool(may_not_run.any())
     if is_least and not number:
-        return ComparedFigure(None, "all of them are in loops or branches of which it is unknown how often they run")
+        return Figure(None, "all of them are in loops or branches of which it is unknown how often they run")
     remark = "a library call counts as one launch, but may launch several"
-    return ComparedFigure(number, remark=remark, text=f"at least {number:,}" if is_least else "")
+    return Figure(number, remark=remark, text=f"at least {number:,}" if is_least else "")

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparing.comparison_form import ComparedCell, ComparedColumn, ComparisonForm
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
-
-
-@dataclass(frozen=True)
-class ComparedFigure:
-    """One figure of a target. `value` is None where it is unknown, and `reason` says why.
-
-    `text` is what is shown where the value is one end of what is known, such as "at least 1.2 GFLOP".
-    """
-
-    value: float | str | None
-    reason: str | None = None
-    remark: str | None = None
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,18 +18,13 @@ class TargetFigures:
 
     target: str
     device: str
-    figures: Mapping[str, ComparedFigure]
+    figures: Mapping[str, Figure]
     error: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Table):
-    """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed.
-
-    `texts` are of the cells whose value is not all that is known, such as "at least 1.2 GFLOP".
-    """
-
-    texts: Mapping[Place, str] = field(default_factory=dict)
+    """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed."""
 
     @classmethod
     def of(cls, name: str, rows: Sequence[TargetFigures]) -> Comparison:
@@ -63,13 +46,6 @@ class Comparison(Table):
             texts={place: figure.text for place, figure in cells.items() if figure.text},
         )
 
-    def take(self, rows: Sequence[int]) -> Comparison:
-        """Some rows, in the order given."""
-        place = {row: at for at, row in enumerate(rows)}
-        texts = {(place[row], name): text for (row, name), text in self.texts.items() if row in place}
-        taken = super().take(rows)
-        return replace(cast(Comparison, taken), texts=texts)
-
     @property
     def figure_names(self) -> list[str]:
         """The columns that hold figures."""
@@ -89,21 +65,17 @@ class Comparison(Table):
                     "target": row["target"],
                     "device": row["device"],
                     "error": row["error"],
-                    "cells": {name: self._cell((at, name), row[name]) for name in self.figure_names},
+                    "cells": {name: self._cell((at, name)) for name in self.figure_names},
                 }
                 for at, row in enumerate(self.rows())
             ],
         }
 
-    def _cell(self, place: Place, value: Any) -> ComparedCell:
-        mark = self.marks.get(place)
-        facts = {
-            "reason": self.reasons.get(place),
-            "note": self.remarks.get(place),
-            "mark": mark.value if mark else None,
-        }
-        text = self.texts.get(place) or cell(value, self.columns[place[1]].unit)
-        return cast(ComparedCell, {"value": value, "text": text} | {name: fact for name, fact in facts.items() if fact})
+    def _cell(self, place: Place) -> ComparedCell:
+        figure, mark = self.figure(place), self.marks.get(place)
+        facts = {"reason": figure.reason, "note": figure.remark, "mark": mark.value if mark else None}
+        shown = {"value": figure.value, "text": figure.shown(self.columns[place[1]].unit)}
+        return cast(ComparedCell, shown | {name: fact for name, fact in facts.items() if fact})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
@@ -145,7 +117,7 @@ def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:
     return Column(values, unit, saved["hint"], saved["title"], saved["lower"])
 
 
-def _marks(columns: Mapping[str, Column], cells: Mapping[Place, ComparedFigure]) -> dict[Place, CellMark]:
+def _marks(columns: Mapping[str, Column], cells: Mapping[Place, Figure]) -> dict[Place, CellMark]:
     """The best and the worst of each column, where known values differ as shown; partly known ones do not compare."""
     marks: dict[Place, CellMark] = {}
     for name, column in columns.items():

@@ -12,8 +12,8 @@ from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.table import Column, Table
 
 _COUNTS = {
-    "changed": "lines that stand for the same and differ",
-    "moved": "lines that stand elsewhere",
+    "changed": "lines that correspond and differ",
+    "moved": "lines that moved",
     "removed": "lines that only the first has",
     "added": "lines that only the second has",
     "renamed": "lines that differ in names alone",

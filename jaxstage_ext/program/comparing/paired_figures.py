@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from jaxstage_ext.core.options import flag_values
 from jaxstage_ext.core.stage import stage_list, stages
-from jaxstage_ext.core.stage.staged import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
-from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
 from jaxstage_ext.program.device.target_title import target_title
 from jaxstage_ext.program.head import stage_wording
 from jaxstage_ext.program.head.call_signature import signature
 from jaxstage_ext.program.head.notes import options_of
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.table import is_number
 from jaxstage_ext.report.text.public_paths import public_text
 from jaxstage_ext.report.view_parts import Parts
@@ -25,24 +25,21 @@ from jaxstage_ext.report.view_parts import Parts
 _OPERATIONS = {"eqn": "equations", "op": "StableHLO ops", "instr": "HLO instructions"}
 """What stages count, by their noun; the others stand among the figures."""
 _PEAK_UNKNOWN = "not computed; its Memory tab computes it"
-_NOT_SET = ComparedFigure("not set")
+_NOT_SET = Figure("not set")
 
 
 @dataclass(frozen=True)
 class PairedFigure:
-    """One figure of two programs.
-
-    Attributes:
-      group: "call", "time", "size" or "option".
-      unit: "B", "FLOP", "s"; "" for counts and texts.
-    """
+    """One figure of two programs."""
 
     group: str
+    """"call", "time", "size" or "option"."""
     title: str
     doc: str
     unit: str
-    before: ComparedFigure
-    after: ComparedFigure
+    """"B", "FLOP", "s"; "" for counts and texts."""
+    before: Figure
+    after: Figure
 
     @property
     def is_same(self) -> bool:
@@ -83,10 +80,10 @@ def _calls(*programs: Program) -> Iterator[PairedFigure]:
         yield PairedFigure("call", title, doc, "", *(_text(program, title, read) for program in programs))
 
 
-def _text(program: Program, title: str, read: Callable[[Program], str]) -> ComparedFigure:
+def _text(program: Program, title: str, read: Callable[[Program], str]) -> Figure:
     parts = Parts()
     text = parts.get(title, lambda: read(program), None)
-    return ComparedFigure(text, None if text else parts.failures[0])
+    return Figure(text, None if text else parts.failures[0])
 
 
 def _times(*programs: Program) -> Iterator[PairedFigure]:
@@ -96,21 +93,21 @@ def _times(*programs: Program) -> Iterator[PairedFigure]:
         yield PairedFigure("time", f"{name} time", doc, "s", *(_seconds(program, name) for program in programs))
 
 
-def _seconds(program: Program, name: str) -> ComparedFigure:
+def _seconds(program: Program, name: str) -> Figure:
     seconds, stage = program.seconds.get(name), program.staged.stage(name)
     if stage is not None and (known := stage_wording.first_time(stage)) is not None:
         return known
     if seconds is not None:
-        return ComparedFigure(seconds)
+        return Figure(seconds)
     if stage is None:
-        return ComparedFigure(None, f"inspected with stage={program.stage!r}, which ends before {name}")
-    return ComparedFigure(None, {stages.DONE: "JAX gives no time"}.get(stage.state, f"the stage is {stage.state}"))
+        return Figure(None, f"inspected with stage={program.stage!r}, which ends before {name}")
+    return Figure(None, {stages.DONE: "JAX gives no time"}.get(stage.state, f"the stage is {stage.state}"))
 
 
 def _sizes(*programs: Program) -> Iterator[PairedFigure]:
     counts = [_counts(program) for program in programs]
     for noun, title in _OPERATIONS.items():
-        pair = (count.get(noun, ComparedFigure(None, _why_no_count(count))) for count in counts)
+        pair = (count.get(noun, Figure(None, _why_no_count(count))) for count in counts)
         yield PairedFigure("size", title, f"number of {title}, inner ones included", "", *pair)
     figures = [_figures(program) for program in programs]
     for name, column in COLUMNS.items():
@@ -121,38 +118,38 @@ def _sizes(*programs: Program) -> Iterator[PairedFigure]:
             yield PairedFigure("size", "peak", "most live bytes at any point of the schedule", "B", *peaks)
 
 
-def _counts(program: Program) -> Mapping[str, ComparedFigure]:
-    counted: dict[str, ComparedFigure] = {}
+def _counts(program: Program) -> Mapping[str, Figure]:
+    counted: dict[str, Figure] = {}
     for stage in program.staged.stages:
         if stage.state == stages.DONE and stage.value is not None:
             count = functools.partial(stage_list.definition(stage.name).count, program)
             made: Mapping[str, int] = Parts().get(stage.name, count, {})
-            counted |= {noun: ComparedFigure(number) for noun, number in made.items()}
+            counted |= {noun: Figure(number) for noun, number in made.items()}
     return counted
 
 
-def _why_no_count(counted: Mapping[str, ComparedFigure]) -> str:
+def _why_no_count(counted: Mapping[str, Figure]) -> str:
     return "its stage did not end" if counted else "nothing was staged here"
 
 
-def _figures(program: Program) -> Mapping[str, ComparedFigure]:
+def _figures(program: Program) -> Mapping[str, Figure]:
     parts = Parts()
     known = parts.get("The figures", lambda: target_figures(program).figures, None)
-    return dict.fromkeys(COLUMNS, ComparedFigure(None, parts.failures[0])) if known is None else known
+    return dict.fromkeys(COLUMNS, Figure(None, parts.failures[0])) if known is None else known
 
 
-def _peak(program: Program) -> ComparedFigure:
+def _peak(program: Program) -> Figure:
     known = memory.known(program)
     if known is None:
         why = _PEAK_UNKNOWN if program.staged.value(COMPILE) is not None else "not compiled"
-        return ComparedFigure(None, why)
-    return ComparedFigure(known.spaces[0].peak)
+        return Figure(None, why)
+    return Figure(known.spaces[0].peak)
 
 
 def _options(*programs: Program) -> Iterator[PairedFigure]:
     given = [_given_options(program) for program in programs]
     for name in dict.fromkeys(name for options in given for name in options):
-        values = (ComparedFigure(str(options[name])) if name in options else _NOT_SET for options in given)
+        values = (Figure(str(options[name])) if name in options else _NOT_SET for options in given)
         yield PairedFigure("option", name, "compile option", "", *values)
 
 

@@ -7,7 +7,7 @@ import jax
 from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.core.targets import devices, machine_ceilings
 from jaxstage_ext.core.targets.devices import Device
-from jaxstage_ext.program.device import cluster
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.target_title import device_title, platform
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.worker import memory_limit
@@ -19,7 +19,7 @@ def device_of(program: Program) -> Device | None:
         return None
     known = devices.share(program.target) if not program.target.is_local else _here()
     measured = machine_ceilings.of_this_machine() if known is None and platform(program) == "cpu" else None
-    return known if measured is None else measured.device(max(cluster.device_count(program), 1))
+    return known if measured is None else measured.device(max(program_devices.device_count(program), 1))
 
 
 def device_memory(program: Program) -> DeviceMemory:
@@ -39,8 +39,8 @@ def device_memory(program: Program) -> DeviceMemory:
 def _here_of(program: Program) -> int:
     """How many of a CPU program's devices are this process's: other processes have machines of their own."""
     if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
-        return cluster.device_count(program)
-    own = [place for place in cluster.device_places(program) if place.process in (None, jax.process_index())]
+        return program_devices.device_count(program)
+    own = [place for place in program_devices.device_places(program) if place.process in (None, jax.process_index())]
     return max(len(own), 1)
 
 
@@ -55,5 +55,6 @@ def _part_of_this_machine(sharing: int) -> DeviceMemory:
 def _here() -> Device | None:
     """The catalogue's figures of one of the kernel's own devices; None where it has none."""
     local = jax.local_devices()
-    chips = len({getattr(device, "coords", None) for device in local}) if hasattr(local[0], "coords") else len(local)
+    is_tpu = local[0].platform == "tpu"  # whose chips may have two devices; a GPU's coordinates are a list
+    chips = len({tuple(device.coords) for device in local}) if is_tpu else len(local)
     return devices.by_kind(local[0].device_kind, chips / len(local))

@@ -10,10 +10,9 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit
 from jaxstage_ext.core.stage import stage_list
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.device.device_figures import device_memory
-from jaxstage_ext.program.device.memory_needed import memory_needed
 from jaxstage_ext.program.device.target_title import target_platform
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.memory import memory, memory_needed
 
 NOT_READ = "not computed yet: open Memory, or read `.memory`"
 """Of a file that holds XLA's buffer assignment."""

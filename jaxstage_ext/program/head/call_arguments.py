@@ -31,16 +31,13 @@ class SeenType:
 
 @dataclass(frozen=True)
 class CallArgument:
-    """A parameter of a call.
-
-    Attributes:
-      value: what it was given: an array, a pytree of arrays, or any value.
-      types: of its arrays, as JAX traced them; empty for a constant of the program: a static argument, a default, None.
-    """
+    """A parameter of a call."""
 
     name: str
     value: Any
+    """What it was given: an array, a pytree of arrays, or any value."""
     types: tuple[SeenType, ...]
+    """Of its arrays, as JAX traced them; empty for a constant of the program: a static argument, a default, None."""
 
     @property
     def is_constant(self) -> bool:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import jax
 
-from jaxstage_ext.core.stage.staged import COMPILE, RUNNING
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import RUNNING
 from jaxstage_ext.program.program import Program
 
 _HERE = "XLA compiles in this kernel, where nothing stops it: an interrupt may take effect only when it is done."

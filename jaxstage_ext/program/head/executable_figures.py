@@ -6,9 +6,10 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.work_range import WorkRange
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit
-from jaxstage_ext.program.head.summary_form import FigureSummary
+from jaxstage_ext.program.head.summary_form import FigureSummary, labelled
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.module_work import share_on_chip, share_on_host, work
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -26,10 +27,12 @@ def _work(program: Program) -> list[FigureSummary]:
     try:
         counted = work(program)
     except Unavailable as why:
-        return [_unknown(label, str(why)) for label in ("FLOPs", "bytes moved")]
+        return [labelled(label, Figure(None, str(why))) for label in ("FLOPs", "bytes moved")]
     flops, functions = _range("FLOPs", counted.flops_range, "FLOP"), counted.total_transcendentals
-    noted = cost_wording.are_noted(functions, counted.flops_range)
-    beside = [_known("transcendentals", cost_wording.transcendentals(functions), _FUNCTIONS)] if noted else []
+    beside = []
+    if cost_wording.are_noted(functions, counted.flops_range):
+        noted = Figure(cost_wording.transcendentals(functions), remark=_FUNCTIONS)
+        beside.append(labelled("transcendentals", noted))
     moved = _range(
         "bytes moved", counted.bytes_range, "B", cost_wording.stays(share_on_chip(program), share_on_host(program))
     )
@@ -39,15 +42,16 @@ def _work(program: Program) -> list[FigureSummary]:
 def _range(label: str, work: WorkRange, unit: str, beside: str = "") -> FigureSummary:
     why = cost_wording.work_reasons(work, unit)
     if work.is_unknown:
-        return _unknown(label, why)
-    return _known(label, cost_wording.work(work, unit), f"{_COUNTED}{beside}{f'; {why}' if why else ''}")
+        return labelled(label, Figure(None, why))
+    counted = f"{_COUNTED}{beside}{f'; {why}' if why else ''}"
+    return labelled(label, Figure(cost_wording.work(work, unit), remark=counted))
 
 
 def _needed(program: Program) -> FigureSummary:
     fit = device_fit(program)
     if fit.needed is None:
-        return _unknown("memory needed", fit.reason)
-    return _known("memory needed", scaled(fit.needed, "B"), f"{NEEDED}. {fit.text}")
+        return labelled("memory needed", Figure(None, fit.reason))
+    return labelled("memory needed", Figure(scaled(fit.needed, "B"), remark=f"{NEEDED}. {fit.text}"))
 
 
 def _capacity(program: Program) -> list[FigureSummary]:
@@ -55,12 +59,4 @@ def _capacity(program: Program) -> list[FigureSummary]:
     device = device_memory(program)
     if not program.target.kind or device.memory is None:
         return []
-    return [_known(f"{program.target.kind} memory", scaled(device.memory, "B"), f"of {device.title}")]
-
-
-def _known(label: str, text: str, note: str | None = None) -> FigureSummary:
-    return {"label": label, "text": text, "known": True, "reason": None, "note": note}
-
-
-def _unknown(label: str, reason: str) -> FigureSummary:
-    return {"label": label, "text": "unknown", "known": False, "reason": reason, "note": None}
+    return [labelled(f"{program.target.kind} memory", Figure(scaled(device.memory, "B"), remark=f"of {device.title}"))]

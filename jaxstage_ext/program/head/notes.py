@@ -11,11 +11,11 @@ from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout import specs
 from jaxstage_ext.core.options import autotune, flag_values, unread_flags
-from jaxstage_ext.core.stage import dumped_ir
+from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.sources import source_wording
-from jaxstage_ext.program.device import cluster
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.head import capture_wording
@@ -75,14 +75,14 @@ def _dumped(program: Program) -> list[str]:
     names = program.staged.dumped
     if not names:
         return []
-    return [f"JAX wrote {some(names, _DUMPS)} to {public_folders(dumped_ir.folder())} (jax_dump_ir_to)."]
+    return [f"JAX wrote {some(names, _DUMPS)} to {public_folders(stages.dump_folder())} (jax_dump_ir_to)."]
 
 
 def _processes(program: Program) -> list[str]:
     """Whom a run over several processes waits for, which JAX does without a word."""
     if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
         return []
-    many = processes(cluster.device_places(program))
+    many = processes(program_devices.device_places(program))
     if many < 2:
         return []
     return [f"Its devices are of {many} processes: a run waits until each of them makes the same call."]

@@ -7,16 +7,20 @@ from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord
 from jaxstage_ext.compilation.records.record_outcome import cache_words
 from jaxstage_ext.core.options import build_options
-from jaxstage_ext.core.stage.staged import COMPILE, Cache
-from jaxstage_ext.program.head.summary_form import FigureSummary
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Cache
+from jaxstage_ext.program.head.summary_form import FigureSummary, labelled
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.cached_lines import MATCHED, cached_lines
-
-_LABEL = "persistent cache"
+from jaxstage_ext.report.figure import Figure
 
 
 def persistent_figures(program: Program) -> list[FigureSummary]:
     """Hit or miss and the key, of a compile that asked a cache, or of a lowered program; else none."""
+    return [labelled("persistent cache", figure) for figure in _figures(program)]
+
+
+def _figures(program: Program) -> list[Figure]:
     stage = program.staged.stage(COMPILE)
     if program.executable is None and (stage is None or stage.error is not None):
         if program.jax_lowered is None or not program.target.is_local:
@@ -30,7 +34,7 @@ def persistent_figures(program: Program) -> list[FigureSummary]:
     return []
 
 
-def _of_record(record: CompileRecord, program: Program) -> list[FigureSummary]:
+def _of_record(record: CompileRecord, program: Program) -> list[Figure]:
     facts = record.persistent
     if facts is None or facts.outcome is CacheOutcome.OFF or not facts.folder:
         return []
@@ -38,13 +42,13 @@ def _of_record(record: CompileRecord, program: Program) -> list[FigureSummary]:
     if facts.outcome is CacheOutcome.HIT:
         return [_hit(program, facts.key, facts.folder)]
     if facts.outcome is CacheOutcome.UNKNOWN:
-        return [_unknown(facts.reason, where)]
-    return [_figure(cache_words(facts.outcome), _with_reasons(where, missed_entry.explain(record)))]
+        return [Figure(None, facts.reason, where)]
+    return [Figure(cache_words(facts.outcome), remark=_with_reasons(where, missed_entry.explain(record)))]
 
 
-def _hit(program: Program, key: str, folder: str) -> FigureSummary:
+def _hit(program: Program, key: str, folder: str) -> Figure:
     where, places = _where(key, folder), cached_lines(program)
-    return _figure("hit", where if places is None or places.unknown else f"{where}. {MATCHED}")
+    return Figure("hit", remark=where if places is None or places.unknown else f"{where}. {MATCHED}")
 
 
 def _key_and_folder(program: Program) -> tuple[str, str]:
@@ -55,7 +59,7 @@ def _key_and_folder(program: Program) -> tuple[str, str]:
     return expected.key, expected.folder
 
 
-def _expected(program: Program) -> list[FigureSummary]:
+def _expected(program: Program) -> list[Figure]:
     """What a compile of a lowered program would come to."""
     options = build_options.for_xla(program.call.compiler_options)
     expected = expected_outcome.outcome_of(program.jax_lowered, options)
@@ -63,11 +67,11 @@ def _expected(program: Program) -> list[FigureSummary]:
         return []
     where = _where(expected.key, expected.folder)
     if expected.is_hit is None:
-        return [_unknown(expected.reason, where)]
+        return [Figure(None, expected.reason, where)]
     if expected.is_hit:
         checked = f". The entry is {expected.check.value}" if expected.check is not None else ""
-        return [_figure("will hit", f"{where}{checked}")]
-    return [_figure("will miss", _with_reasons(where, expected.missed))]
+        return [Figure("will hit", remark=f"{where}{checked}")]
+    return [Figure("will miss", remark=_with_reasons(where, expected.missed))]
 
 
 def _with_reasons(where: str, missed: MissedEntry | None) -> str:
@@ -77,11 +81,3 @@ def _with_reasons(where: str, missed: MissedEntry | None) -> str:
 
 def _where(key: str, folder: str) -> str:
     return f"key {key or 'unknown'}, folder {folder or 'unknown'}"
-
-
-def _figure(text: str, note: str) -> FigureSummary:
-    return {"label": _LABEL, "text": text, "known": True, "reason": None, "note": note}
-
-
-def _unknown(reason: str, note: str) -> FigureSummary:
-    return {"label": _LABEL, "text": "unknown", "known": False, "reason": reason, "note": note}

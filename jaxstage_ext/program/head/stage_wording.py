@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.core.stage.staged import Cache, CacheHit, Stage
-from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
+from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.text.units import scaled
 
 _WORDS = {
@@ -18,13 +18,13 @@ def note(stage: Stage) -> str | None:
     return None if stage.hit is None else _words(stage.name, stage.hit)
 
 
-def first_time(stage: Stage) -> ComparedFigure | None:
+def first_time(stage: Stage) -> Figure | None:
     """What a stage took when it was computed, to compare it by; None where it was computed for this call."""
     if stage.hit is None:
         return None
     if stage.hit.first_seconds is None:
-        return ComparedFigure(None, f"{_WORDS[stage.hit.cache]}, so what the {stage.name} itself took is unknown")
-    return ComparedFigure(stage.hit.first_seconds, remark=_WORDS[stage.hit.cache])
+        return Figure(None, f"{_WORDS[stage.hit.cache]}, so what the {stage.name} itself took is unknown")
+    return Figure(stage.hit.first_seconds, remark=_WORDS[stage.hit.cache])
 
 
 def _words(stage: str, hit: CacheHit) -> str:

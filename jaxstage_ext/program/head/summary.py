@@ -25,7 +25,7 @@ from jaxstage_ext.program.head.summary_form import (
     StageSummary,
     Summary,
 )
-from jaxstage_ext.program.mistakes.explained_error import told
+from jaxstage_ext.program.mistakes.explained_error import error_explanation
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.text.public_paths import public_json
 from jaxstage_ext.report.text.units import plural
@@ -153,7 +153,7 @@ def _error(program: Program) -> ErrorSummary | None:
         "stage": error.stage,
         "type": error.type,
         "message": error.message,
-        "told": told(program),
+        "told": error_explanation(program),
         "file": source.public_name if source else None,
         "label": source.label if source else None,
         "line": span.line if span else None,

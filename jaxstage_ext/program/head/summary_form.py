@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
 from jaxstage_ext.program.comparing.comparison_form import ComparisonOfTarget
+from jaxstage_ext.report.figure import Figure
 
 
 class StageSummary(TypedDict):
@@ -31,6 +32,12 @@ class FigureSummary(TypedDict):
     known: bool
     reason: str | None
     note: str | None
+
+
+def labelled(label: str, figure: Figure) -> FigureSummary:
+    """A figure as it heads a view; "unknown" with the reason where it has no value."""
+    known = figure.value is not None
+    return {"label": label, "text": figure.shown(), "known": known, "reason": figure.reason, "note": figure.remark}
 
 
 class CoverageSummary(TypedDict):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from jaxstage_ext.compilation.history.history import History
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
-from jaxstage_ext.program.kinds.kernel_program import KernelProgram
 from jaxstage_ext.program.kinds.logged_program import logged_program
+from jaxstage_ext.program.kinds.session_view import SessionView
 from jaxstage_ext.program.program import Program
 
 
-class CompileHistoryProgram(KernelProgram):
+class CompileHistoryProgram(SessionView):
     """A History of compiles in a tab of its own.
 
     Attributes:

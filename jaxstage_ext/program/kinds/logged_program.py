@@ -14,7 +14,8 @@ from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.inputs import constants
 from jaxstage_ext.core.jax_private import lowered_modules, xla_executables
-from jaxstage_ext.core.stage.staged import COMPILE, DONE, FAILED, Cache, CacheHit, Stage, Staged
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import DONE, FAILED, Cache, CacheHit, Stage, Staged
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.core.targets.target import LOCAL
 from jaxstage_ext.core.targets.worker_requests import USUAL

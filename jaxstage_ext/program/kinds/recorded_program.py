@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxstage_ext.core import recorded_text
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.core.stage.staged import Staged
@@ -15,10 +14,10 @@ from jaxstage_ext.ir.hlo import hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces
 from jaxstage_ext.ir.sources.source import FrameTable
-from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling import recorded_modules
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.profiling.xplane.busiest_module import busiest_module
+from jaxstage_ext.profiling.xplane.module_runs import busiest_module
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.source import recorded_lines
@@ -101,7 +100,7 @@ class RecordedProgram(Program):
         return self.results.once("proto", module.proto)
 
     def _parsed(self) -> hlo.Module:
-        module = op_links.parsed(self.recorded_module) if self.recorded_module is not None else None
+        module = recorded_modules.parsed(self.recorded_module) if self.recorded_module is not None else None
         if module is None:
             raise Unavailable(f"the HLO in the profile of {self.name} is damaged")
         return module
@@ -110,7 +109,7 @@ class RecordedProgram(Program):
         return {"python": self._read_python, "hlo": self._read_hlo} if self.has_hlo else {}
 
     def _read_hlo(self) -> Document:
-        print_module = recorded_text.text_of_foreign if self.is_foreign else xla_executables.hlo_text_of_proto
+        print_module = text_of_foreign if self.is_foreign else xla_executables.hlo_text_of_proto
         text = public_folders(print_module(self.proto()))
         return hlo_document.read(text, self.module, self.frame_table, cached=cached_lines(self))
 
@@ -125,3 +124,20 @@ class _NotCallable:
 
     def __call__(self) -> Any:
         raise ValueError("a profile has no function to run; profile the call itself with %%profile")
+
+
+_TIMEOUT = 60.0
+
+
+def text_of_foreign(proto: bytes) -> str:
+    """The text of a serialised HloModuleProto, by a worker: XLA aborts the process for some that are damaged.
+
+    Raises Unavailable where it cannot be printed, with the reason.
+    """
+    from jaxstage_ext.worker import pool  # it needs Unix
+
+    try:
+        return str(pool.ask("cpu", {"method": "module_text", "proto": proto}, _TIMEOUT))
+    except (pool.WorkerDied, pool.RequestFailed) as error:
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise Unavailable(f"the HLO in the profile cannot be printed, as where it is damaged: {why}") from None

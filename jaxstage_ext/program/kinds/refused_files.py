@@ -10,7 +10,7 @@ from pathlib import Path
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.unreadable import NoProfile, UnreadableProfile
-from jaxstage_ext.report.text.file_names import shown
+from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.report.text.units import plural
 
 _MOST_ENTRIES = 1000
@@ -53,7 +53,7 @@ def _what_it_is(head: bytes, name: str) -> str:
 
 def what_opens(source: opening.Source, error: Exception, head_of: Callable[[opening.Source], bytes]) -> str:
     """That a file or a folder cannot be opened, and what can; of a file in a folder what the error says."""
-    name = shown(_file_name(source)) or "it"
+    name = shown_name(_file_name(source)) or "it"
     if dumps := dumps_below(source):
         return dumps
     if isinstance(error, NoProfile):
@@ -81,8 +81,8 @@ def dumps_below(source: opening.Source) -> str:
     below = sorted(path for path in islice(folder.iterdir(), _MOST_ENTRIES) if path.is_dir() and _is_open_dump(path))
     if not below:
         return ""
-    names = ", ".join(shown(str(Path(folder.name) / path.name)) for path in below[:3])
-    return f"{shown(folder.name) or 'it'} holds no modules that XLA dumped, but a folder in it does; open {names}"
+    names = ", ".join(shown_name(str(Path(folder.name) / path.name)) for path in below[:3])
+    return f"{shown_name(folder.name) or 'it'} holds no modules that XLA dumped, but a folder in it does; open {names}"
 
 
 def _is_open_dump(folder: Path) -> bool:
@@ -107,14 +107,14 @@ def dumped_by_jax(source: opening.Source, head: bytes) -> str:
         modules = sorted(path.name for path in folder.glob("*.mlir"))
         if not modules:
             return ""
-        example = shown(str(Path(folder.name) / modules[-1]))
+        example = shown_name(str(Path(folder.name) / modules[-1]))
         return (
-            f"{shown(folder.name) or 'it'} holds {plural(len(modules), 'module')} of StableHLO, as JAX_DUMP_IR_TO "
+            f"{shown_name(folder.name) or 'it'} holds {plural(len(modules), 'module')} of StableHLO, as JAX_DUMP_IR_TO "
             f"writes them; open one, for example {example}"
         )
     if head.startswith(b"{ lambda "):
         return (
-            f"{shown(_file_name(source)) or 'it'} is the text of a jaxpr, which JAX does not read back; open the "
+            f"{shown_name(_file_name(source)) or 'it'} is the text of a jaxpr, which JAX does not read back; open the "
             "StableHLO beside it (.mlir), or give the function to inspect"
         )
     return ""

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxstage_ext.program.machine_code.kernel_kinds import MOSAIC_GPU
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text import still_table
 from jaxstage_ext.report.text.shortened import some
-from jaxstage_ext.report.text.table_html import html_of
+from jaxstage_ext.report.text.still_table import Head, StillTable
+from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.text.units import plural
+
+MOSAIC_GPU = "Pallas or Mosaic GPU kernel"
+PALLAS = {
+    "custom-call to __gpu$xla.gpu.triton": "Pallas (Triton)",
+    "custom-call to mosaic_gpu": MOSAIC_GPU,
+    "custom-call to mosaic_gpu_v2": MOSAIC_GPU,
+}
 
 MOST_ROWS = 60
 _UNKNOWN = "?"
@@ -34,9 +42,9 @@ def text(kernels: Any) -> str:
         return _NONE
     shown = kernels.rows[:MOST_ROWS]
     columns = _COLUMNS[kernels.platform]
-    rows = [["kernel", "HLO instruction", "kind", *(title for title, _, _ in columns)]]
-    rows += [[row.name or "-", _instructions(row.instructions), row.kind, *_cells(row, columns)] for row in shown]
-    lines = [_head(kernels), *_aligned(rows, len(columns))]
+    heads = (Head("kernel"), Head("HLO instruction"), Head("kind"), *(Head(title, True) for title, _, _ in columns))
+    rows = ((row.name or "-", _instructions(row.instructions), row.kind, *_cells(row, columns)) for row in shown)
+    lines = [_head(kernels), *still_table.lines(StillTable(heads, tuple(rows)))]
     if len(shown) < len(kernels.rows):
         lines.append(f"… {len(kernels.rows) - len(shown):,} more")
     reasons = {row.figures.reason: None for row in shown if row.figures.reason}
@@ -88,14 +96,3 @@ def value(figures: Any, name: str) -> int | None:
 
 def _number(number: int | None, unit: str) -> str:
     return _UNKNOWN if number is None else f"{number:,}{unit}"
-
-
-def _aligned(rows: list[list[str]], numbers: int) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    texts = len(widths) - numbers
-    return [
-        "  ".join(
-            cell.ljust(w) if i < texts else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from jaxstage_ext.core.recompile import machine_code
 from jaxstage_ext.ir.hlo.executed import Instruction, shape
 from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts, Launch
-from jaxstage_ext.program.machine_code.kernel_kinds import MOSAIC_GPU, PALLAS
+from jaxstage_ext.program.machine_code.kernel_listing import MOSAIC_GPU, PALLAS
 from jaxstage_ext.program.machine_code.kernel_types import STAGES, Kernel
 from jaxstage_ext.report.document import Document
 

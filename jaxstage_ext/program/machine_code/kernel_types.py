@@ -27,24 +27,22 @@ _ALSO = {"ll": "llvm", "llvm-ir": "llvm", "assembly": "asm", "triton": "ttir"}
 
 @dataclass(frozen=True)
 class Figures:
-    """What a kernel takes; None where it is not known.
-
-    Attributes:
-      registers: of a thread.   spill_stores, spill_loads, stack: bytes of a thread.
-      shared: bytes of shared memory of a block, that of its launch among them.
-      code_bytes: of machine code.   instructions: of the machine, without those that only fill up the end; on TPUs
-        VLIW bundles.
-      reason: why what is unknown is unknown.
-    """
+    """What a kernel takes; None where it is not known."""
 
     registers: int | None = None
+    """Of a thread."""
     spill_stores: int | None = None
     spill_loads: int | None = None
     stack: int | None = None
+    """`spill_stores`, `spill_loads`, `stack`: bytes of a thread."""
     shared: int | None = None
+    """Bytes of shared memory of a block, that of its launch among them."""
     code_bytes: int | None = None
+    """Of machine code."""
     instructions: int | None = None
+    """Of the machine, without those that only fill up the end; on TPUs VLIW bundles."""
     reason: str | None = None
+    """Why what is unknown is unknown."""
 
 
 NO_FIGURES = Figures()
@@ -74,24 +72,21 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Kernel:
-    """One piece of machine code, or a step of the program that has none of its own.
-
-    Attributes:
-      name: its symbol in the machine code; "" for a step that a library or XLA's runtime does.
-      instructions: names of the HLO instructions that run it, in the program's order.
-      kind: of its instruction: "loop fusion", "Triton fusion", "custom-call to __cublas$gemm", or its opcode.
-      stages: per stage None, or why there is none.
-      grid, threads: of its first launch; empty where there is none.
-      rows: stretches of lines (from 0) of the HLO document that it came from.
-    """
+    """One piece of machine code, or a step of the program that has none of its own."""
 
     name: str
+    """Its symbol in the machine code; "" for a step that a library or XLA's runtime does."""
     instructions: tuple[str, ...]
+    """Names of the HLO instructions that run it, in the program's order."""
     kind: str
+    """Of its instruction: "loop fusion", "Triton fusion", "custom-call to __cublas$gemm", or its opcode."""
     stages: Mapping[str, str | None]
+    """Per stage None, or why there is none."""
     grid: tuple[int, ...] = ()
     threads: tuple[int, ...] = ()
+    """`grid`, `threads`: of its first launch; empty where there is none."""
     rows: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    """Stretches of lines (from 0) of the HLO document that it came from."""
     source: Source | None = field(default=None, repr=False, compare=False)
 
     @property

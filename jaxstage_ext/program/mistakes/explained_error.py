@@ -5,48 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jaxstage_ext.program import tabs
-from jaxstage_ext.program.mistakes import (
-    absent_callbacks,
-    cache_folder,
-    compiled_in_transformation,
-    inconclusive_size,
-    mapped_twice,
-    meshes_apart,
-    no_array,
-    ordered_effects,
-    out_of_device_memory,
-    pmap_axis,
-    replicated_result,
-    sharding_prefix,
-    symbolic_axis,
-    unhashable_static,
-    unlowered_primitive,
-    unregistered_target,
-)
+from jaxstage_ext.program.mistakes import argument_mistakes, callback_mistakes, compile_mistakes, mesh_mistakes
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.errors import StageError
 
 EXPLANATIONS: tuple[Callable[[Program, StageError], str | None], ...] = (
-    cache_folder.explanation,
-    compiled_in_transformation.explanation,
-    ordered_effects.explanation,
-    absent_callbacks.explanation,
-    inconclusive_size.explanation,
-    symbolic_axis.explanation,
-    no_array.explanation,
-    sharding_prefix.explanation,
-    pmap_axis.explanation,
-    mapped_twice.explanation,
-    meshes_apart.explanation,
-    replicated_result.explanation,
-    unlowered_primitive.explanation,
-    unregistered_target.explanation,
-    out_of_device_memory.explanation,
-    unhashable_static.explanation,
+    compile_mistakes.cache_folder,
+    compile_mistakes.compiled_in_transformation,
+    callback_mistakes.ordered_callbacks,
+    callback_mistakes.absent_callbacks,
+    argument_mistakes.inconclusive_size,
+    argument_mistakes.symbolic_axis,
+    argument_mistakes.no_array,
+    mesh_mistakes.sharding_prefix,
+    mesh_mistakes.pmap_axis,
+    mesh_mistakes.mapped_twice,
+    mesh_mistakes.meshes_apart,
+    mesh_mistakes.replicated_result,
+    compile_mistakes.unlowered_primitive,
+    compile_mistakes.unregistered_target,
+    compile_mistakes.out_of_device_memory,
+    argument_mistakes.unhashable_static,
 )
 
 
-def told(program: Program) -> str:
+def error_explanation(program: Program) -> str:
     """What is said beside the error of a program: why its shardings were refused, or `explanation`."""
     refused = tabs.refused(program)
     return " ".join(refused.notes) if refused is not None else explanation(program)

@@ -42,18 +42,16 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question.
-
-    Attributes:
-      line: the source line that it is about, "" for none.    row: of the HLO document, -1 for none.
-      view: the tab of the panel that has it in full.
-    """
+    """The answer to one question."""
 
     text: str
     line: str = ""
+    """The source line that it is about, "" for none."""
     row: int = -1
+    """Of the HLO document, -1 for none."""
     state: State = State.OPEN
     view: str = ""
+    """The tab of the panel that has it in full."""
 
 
 def bound(program: Program, progress: Progress | None = None) -> Answer:

@@ -12,13 +12,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxstage_ext.core.inputs.captured import is_valueless
 from jaxstage_ext.core.inputs.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.inputs.signatures import signature_of
-from jaxstage_ext.core.inputs.valueless import is_valueless
-from jaxstage_ext.core.jax_private import dispatch_rules, python_nodes, refs, sharding_internals, tracing
+from jaxstage_ext.core.jax_private import python_nodes, refs, sharding_internals, tracing
 from jaxstage_ext.core.stage import stages
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.bounded_repr import type_name
@@ -89,11 +89,11 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
         return "jax_disable_jit is on: each operation is dispatched by itself."
     if tracing.is_pmap(fn):
         return "No fast path: what jax.pmap makes prepares its arguments in Python at each call."
-    if not (dispatch_rules.is_jitted(fn) or program.call.given is not None):
+    if not (python_nodes.is_jitted(fn) or program.call.given is not None):
         if hasattr(fn, "lower"):
             return f"No fast path: {program.name} is {with_article(type_name(fn))}, whose own Python runs at each call."
         return f"No fast path: {program.name} is not jitted; this is what jax.jit of it does."
-    causes = dispatch_rules.slow_causes(compiled, traced.jaxpr.effects if traced is not None else ())
+    causes = python_nodes.slow_causes(compiled, traced.jaxpr.effects if traced is not None else ())
     if causes:
         return f"No fast path: each call goes through Python, because {' and '.join(causes)}."
     if moved:
@@ -105,7 +105,7 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
 
 def _in_python(program: Program, compiled: Any) -> Iterator[str]:
     """What runs in Python at each call, whichever path it takes: pytree nodes and static arguments of the user's."""
-    if not dispatch_rules.is_jitted(program.call.fn):
+    if not python_nodes.is_jitted(program.call.fn):
         return
     nodes = python_nodes.of_call(stages.dynamic_arguments(program.staged), compiled.out_tree)
     if nodes.flattened:

@@ -10,7 +10,7 @@ from jaxstage_ext.analysis.collectives.collective_ops import any_in
 from jaxstage_ext.analysis.collectives.collective_rows import SourceProgram
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.ir.hlo import module as hlo
-from jaxstage_ext.program.device import cluster
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.fact import fact, slow_fact
@@ -73,9 +73,12 @@ def _beside_work(program: Program, found: Collectives) -> Collectives:
 def _with_causes(program: Program, progress: Progress | None) -> SourceProgram:
     """What is to be known of the program beside its module; the compiler is asked once more."""
     if program.jax_lowered is None:
-        return SourceProgram(cluster.device_count(program), why_unknown="JAX did not lower it")
-    places = cluster.device_places(program)
-    meshes, links = cluster.meshes(program, cluster.boundary_values(program)), cluster.links(program, places)
+        return SourceProgram(program_devices.device_count(program), why_unknown="JAX did not lower it")
+    places = program_devices.device_places(program)
+    meshes, links = (
+        program_devices.meshes(program, program_devices.boundary_values(program)),
+        program_devices.links(program, places),
+    )
     try:
         module = propagated_module(program, progress)
     except (RuntimeError, ValueError, OSError, MemoryError) as error:  # the rest of the table holds

@@ -21,7 +21,7 @@ _REST = (
 )
 _UNRECORDED = (
     "What jax.config set is unknown: JAX had compiled the program before JAXStage listened, and an executable does not "
-    "say its options. jax.clear_caches() makes JAX compile it anew."
+    "say its options. jax.clear_caches() makes JAX compile it again."
 )
 _NOTES = {
     Basis.RECORDED: (_REST,),

@@ -16,7 +16,7 @@ from jaxstage_ext.program.questions import ledger, module_work
 from jaxstage_ext.program.running import measured_columns
 from jaxstage_ext.program.running.measured import Measured, measured
 from jaxstage_ext.report.table import Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 
 @dataclass(frozen=True, eq=False)

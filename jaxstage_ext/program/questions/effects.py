@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 
 from jaxstage_ext.core import equation_runs, jaxpr_lines
 from jaxstage_ext.core.equation_runs import Runs
-from jaxstage_ext.core.inputs import ref_names
-from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs
+from jaxstage_ext.core.inputs import captured
+from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs, sharding_internals
 from jaxstage_ext.core.jax_private.given_objects import call_info
+from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.effects_of_values import ValueEffect, effects_of_values
 from jaxstage_ext.program.questions.equation_lines import frames_around, nearest_line, users_line
 from jaxstage_ext.program.questions.library_checks import LibraryCheck, check_of
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.source.instruction_places import line_label
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.units import plural
+from jaxstage_ext.report.text.units import plural, scaled
 from jaxstage_ext.report.unavailable import Unavailable
 
 _KERNELS = frozenset({"pallas_call", "core_map"})
@@ -218,7 +219,7 @@ def _touched(program: Program) -> refs.Accesses:
     """The equations that read or write Refs which outlive the call."""
     traced = program.jax_traced
     names = argument_names(program.call, call_info(traced).arguments)
-    return refs.accesses(traced.jaxpr, names, ref_names.namer(program.call.fn), _KERNELS)
+    return refs.accesses(traced.jaxpr, names, captured.namer(program.call.fn), _KERNELS)
 
 
 def _callback(eqn: Any, kind: str, runs: Runs, is_differentiated: bool) -> _Found:
@@ -254,3 +255,26 @@ def _other(eqn: Any, runs: Runs) -> Iterator[_Found]:
     if named:
         refused = [place for effect in named for place in effect_rules.refusing_places(effect)]
         yield _Found(eqn, eqn.primitive.name, ", ".join(map(effect_rules.name, named)), "", refused, runs)
+
+
+class ValueEffect(NamedTuple):
+    """One argument or result: `what` says where it lies."""
+
+    operation: str
+    effect: str
+    what: str
+
+
+def effects_of_values(program: Program) -> list[ValueEffect]:
+    """In the order of the call; none where nothing was traced."""
+    if program.jax_traced is None:
+        return []
+    lowered = program.jax_lowered
+    values = sharding_internals.program_values(lowered) if lowered is not None else []
+    return [_lying(value) for value in values if sharding_internals.is_on_host(value.sharding)]
+
+
+def _lying(value: ProgramValue) -> ValueEffect:
+    size = scaled(math.prod(value.aval.shape) * int(value.aval.dtype.itemsize), "B")
+    name = value.name if value.is_result else f"argument {value.name}"
+    return ValueEffect(name, "", f"lies in the host's memory ({value.sharding.memory_kind}, {size})")

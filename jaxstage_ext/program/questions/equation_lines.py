@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from jaxstage_ext.core import jaxpr_lines
-from jaxstage_ext.core.derivative.holding_equations import HoldingEquations
+from jaxstage_ext.core.equation_runs import inner_of
 from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.instruction_places import line_label
@@ -38,3 +38,25 @@ def lines_of_primitive(program: Program, name: str) -> list[str]:
     around = frames_around(jaxpr, equations, jaxpr_lines.frame_reader(program.frame_table))
     frames = program.frame_table.freeze()
     return list(dict.fromkeys(filter(None, (users_line(frames, at) or nearest_line(frames, at[0]) for at in around))))
+
+
+class HoldingEquations:
+    """The equations around those of a jaxpr."""
+
+    def __init__(self, jaxpr: Any) -> None:
+        self._holder: dict[int, Any] = {}
+        """By the id of an equation; None where several equations share its jaxpr."""
+        seen: set[int] = set()
+        todo = [jaxpr]
+        while todo:
+            for eqn in todo.pop().eqns:
+                for inner in inner_of(eqn):
+                    is_shared = id(inner) in seen
+                    self._holder.update((id(one), None if is_shared else eqn) for one in inner.eqns)
+                    todo.extend([] if is_shared else [inner])
+                    seen.add(id(inner))
+
+    def around(self, eqn: Any) -> Iterator[Any]:
+        """The equations that hold it, from the inside out, as far as each is the only one."""
+        while (eqn := self._holder.get(id(eqn))) is not None:
+            yield eqn

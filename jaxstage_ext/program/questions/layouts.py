@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.analysis.layouts.layout_text import ArrayLayout
-from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.jax_private.given_layouts import given_layouts
 from jaxstage_ext.ir.hlo.module import Module
@@ -21,7 +21,7 @@ from jaxstage_ext.program.questions import loop_copies
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.report.text.table_html import Part, html_of, text_of
+from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -41,15 +41,12 @@ _BY_TRANSPOSES = (
 
 @dataclass(frozen=True)
 class Layouts:
-    """How the arrays of a program lie in memory; prints as its tables.
-
-    Attributes:
-      values: a row for each argument and result.
-      copies: those that change a layout, or move to or from the host's memory; the largest first.
-    """
+    """How the arrays of a program lie in memory; prints as its tables."""
 
     values: Table
+    """A row for each argument and result."""
     copies: Table
+    """Those that change a layout, or move to or from the host's memory; the largest first."""
 
     def _parts(self) -> list[Part]:
         return [self.values, "", self.copies]
@@ -109,7 +106,7 @@ def _names(program: Program, parameters: int, results: int) -> list[str]:
     arguments: list[str] = []
     outputs: list[str] = []
     if lowered is not None:
-        signature = lowered_modules.signature(traced, lowered, ref_names.namer(program.call.fn))
+        signature = lowered_modules.signature(traced, lowered, captured.namer(program.call.fn))
         named = argument_names(program.call, signature.arguments)
         token_arguments, token_results = signature.own_tokens
         arguments = [name for at, name in enumerate(named) if at in signature.kept and at not in token_arguments]

@@ -18,13 +18,10 @@ _OF_A_RESULT = "EnumerationItem.error_if"
 
 @dataclass(frozen=True)
 class LibraryCheck:
-    """A check of equinox's.
-
-    Attributes:
-      solver: the function whose argument `throw=False` leaves it out, "diffrax.diffeqsolve"; "" where none does.
-    """
+    """A check of equinox's."""
 
     solver: str = ""
+    """The function whose argument `throw=False` leaves it out, "diffrax.diffeqsolve"; "" where none does."""
 
 
 def check_of(eqn: Any, stacks: Iterable[int], frames: Frames) -> LibraryCheck | None:

@@ -20,17 +20,16 @@ _TUPLE_INDEX, _PARAMETER_NUMBER = 13, 9
 
 
 class LoopCopy(NamedTuple):
-    """One copy in the body of a loop.
-
-    Attributes:
-      row: of the module.    runs: times in one run; None unknown.    of: the argument that is carried, "" unknown.
-      lines: of what uses the copy, other than the loop's own line.
-    """
+    """One copy in the body of a loop."""
 
     row: int
+    """Of the module."""
     runs: float | None
+    """Times in one run; None unknown."""
     of: str
+    """The argument that is carried, "" unknown."""
     lines: tuple[str, ...]
+    """Of what uses the copy, other than the loop's own line."""
 
 
 def read(module: Module, places: Places, arguments: Mapping[int, str]) -> list[LoopCopy]:

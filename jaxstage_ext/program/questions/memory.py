@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,31 +13,30 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
-from jaxstage_ext.analysis.memory import buffers, embedded_constants, memory_advice, memory_wording, module_memory
-from jaxstage_ext.analysis.memory.donation_trials import DonationTrial
+from jaxstage_ext.analysis.memory import buffers, embedded_constants, fit, memory_advice, memory_wording, module_memory
 from jaxstage_ext.analysis.memory.entry_values import Argument, Constant, Donation, EntryComputation
 from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.analysis.memory.policy_trials import PolicyTrial
+from jaxstage_ext.analysis.memory.program_trials import DonationTrial, PolicyTrial
 from jaxstage_ext.core.derivative import donation, rematerialization, residuals
 from jaxstage_ext.core.given import lacking_stage
-from jaxstage_ext.core.inputs import captured, ref_names
-from jaxstage_ext.core.jax_private import lowered_modules
+from jaxstage_ext.core.inputs import captured
+from jaxstage_ext.core.jax_private import lowered_modules, mosaic_dumps
 from jaxstage_ext.core.recompile import recompiled_buffers as recompiled
 from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
 from jaxstage_ext.ir.hlo import buffer_assignment, hlo_document
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.device.device_figures import device_memory
-from jaxstage_ext.program.device.memory_needed import memory_needed
+from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.fact import slow_fact
-from jaxstage_ext.program.head import written_signature
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head import call_signature
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.refused_shardings import argument_names
-from jaxstage_ext.program.running import profile_buffers
 from jaxstage_ext.program.source.instruction_places import instruction_places, line_label, places_in
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
 
 _DIFFERENT_MODULE = (
@@ -127,7 +127,7 @@ def read(program: Program, assigned: Assigned) -> Memory:
         assigned.stats,
         _entry(program),
         assigned.error,
-        (*notes, *profile_buffers.notes(program)),
+        (*notes, *profile_buffer_notes(program)),
         kept,
         memory_needed(program),
     )
@@ -155,9 +155,9 @@ def _entry(program: Program) -> EntryComputation | None:
     traced, lowered = program.jax_traced, program.jax_lowered
     if lowered is None or (traced is None and program.call.given is None):
         return None
-    if (written := written_signature.entry(program)) is not None:
+    if (written := call_signature.entry(program)) is not None:
         return written
-    signature = lowered_modules.signature(traced, lowered, ref_names.namer(program.call.fn))
+    signature = lowered_modules.signature(traced, lowered, captured.namer(program.call.fn))
     infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
     own = len(signature.arguments) - len(signature.captured)
     if len(infos) != own:
@@ -196,3 +196,43 @@ def _bytes(array: Any) -> int | None:
         return int(np.prod(array.shape)) * int(array.dtype.itemsize)
     except (AttributeError, TypeError):
         return None
+
+
+_CALL = re.compile(
+    r"^\s*(?:ROOT )?%(?P<name>\S+) = \((?P<results>[^()]*(?:\([^()]*\)[^()]*)*)\) custom-call\(.*"
+    r'custom_call_target="mosaic_gpu'
+)
+_WORDS = re.compile(r"u32\[(\d+)\](?:\{[^{}]*\})?$")
+
+
+def profile_buffer_notes(program: Program) -> tuple[str, ...]:
+    """Which buffer is the profile's of which kernel, and that `profile_space` makes it."""
+    kernels = mosaic_dumps.profiled_kernels(program.jax_traced)
+    if not kernels or not program.has_hlo:
+        return ()
+    found = []
+    for line in program.documents["hlo"].lines:
+        call = _CALL.match(line)
+        words = _WORDS.search(call["results"]) if call is not None else None
+        if call is not None and words is not None:
+            index = call["results"].count("[") - 1
+            found.append((f"{call['name']}{{{index}}}", 4 * int(words[1])))
+    names = kernels if len(kernels) == len(found) else [" or ".join(dict.fromkeys(kernels))] * len(found)
+    return tuple(
+        f"{buffer}, {scaled(size, 'B')}, is the buffer that {name} records its profile into (profile_space)."
+        for (buffer, size), name in zip(found, names, strict=True)
+    )
+
+
+def memory_needed(program: Program) -> int | None:
+    """Bytes that the executable's buffers take on one device, on a TPU its code too; None where XLA does not say.
+
+    With the constants inside a CPU's fusions, which XLA's statistics leave out.
+    """
+    if program.executable is None:
+        return None
+    where = platform(program)
+    allocated = fit.allocated(program.memory_statistics.sizes, where)
+    if allocated is None or not program.has_hlo:
+        return allocated
+    return allocated + embedded_constants.size(program.module, where)

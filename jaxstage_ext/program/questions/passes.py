@@ -26,7 +26,7 @@ def passes(program: Program, progress: Progress | None) -> Pipeline:
     """
     if (dumped := program.held_dump()) is not None:
         return dumped_module.passes(dumped, progress)
-    return pass_pipeline.recompile(program.staged, progress)
+    return pass_pipeline.recompile_passes(program.staged, progress)
 
 
 class _Modules:

@@ -9,10 +9,10 @@ import numpy as np
 from jaxstage_ext.analysis.sharding import lost_lines, propagation
 from jaxstage_ext.analysis.sharding.lost_lines import Written
 from jaxstage_ext.analysis.sharding.propagation import Propagated
-from jaxstage_ext.core.recompile import partitioner_input as recompiled
-from jaxstage_ext.core.recompile.partitioner_input import Propagation
+from jaxstage_ext.core.recompile import pass_pipeline as recompiled
+from jaxstage_ext.core.recompile.pass_pipeline import Propagation
 from jaxstage_ext.ir.hlo import hlo_document
-from jaxstage_ext.program.device.cluster import boundary_values, device_places, meshes
+from jaxstage_ext.program.device.program_devices import boundary_values, device_places, meshes
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.instruction_places import line_label
@@ -26,7 +26,7 @@ def propagation_dump(program: Program, progress: Progress | None) -> Propagation
 
     Raises Unavailable where the worker cannot, and what a compile in the worker raises.
     """
-    return recompiled.recompile(program.staged, progress)
+    return recompiled.recompile_to_partitioner(program.staged, progress)
 
 
 def propagated_module(program: Program, progress: Progress | None = None) -> Propagated | None:

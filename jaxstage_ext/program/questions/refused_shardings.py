@@ -17,7 +17,7 @@ from jaxstage_ext.core.inputs.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.inputs.signatures import signature_of
 from jaxstage_ext.core.jax_private import named_meshes, tracing
 from jaxstage_ext.core.layout import specs, value_shardings
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.library_arguments import authors_names
 

@@ -17,9 +17,9 @@ from jaxstage_ext.analysis.sharding.slices import Sharding, on_one_device, unkno
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.ir.hlo.shapes import HOST
-from jaxstage_ext.program.device import cluster
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.fact import fact
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.kinds import file_shardings
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import refused_shardings
@@ -42,19 +42,19 @@ def shardings(program: Program) -> Shardings:
         raise Unavailable(f"{program.name} was not lowered by JAX, so its shardings are unknown")
     if program.file_title:
         return _of_file(program)
-    given = cluster.boundary_values(program)
-    meshes, places = cluster.meshes(program, given), cluster.device_places(program)
+    given = program_devices.boundary_values(program)
+    meshes, places = program_devices.meshes(program, given), program_devices.device_places(program)
     settled = _settled(program, given, len(places))
     committed = any(value.sharding is not None and not value.is_result for value in given)
     alone = Chooser.COMMITTED if committed else Chooser.DEFAULT
-    defined = cluster.defined_meshes(program)
+    defined = program_devices.defined_meshes(program)
     made = [_value(value, settled, meshes, places, alone, defined) for value in given]
     values = _named_by_caller(program, _with_memories(program, given, made))
     return Shardings(tuple(values), tuple(places), tuple(meshes), (), partial(_intermediates, program))
 
 
 def _of_file(program: Program) -> Shardings:
-    places = tuple(cluster.device_places(program))
+    places = tuple(program_devices.device_places(program))
     values, notes = file_shardings.values(program, len(places) or 1)
     meshes = dict.fromkeys(mesh for value in values if (mesh := value.map.sharding.mesh) is not None)
     return Shardings(tuple(values), places, tuple(meshes), notes, partial(_intermediates, program))

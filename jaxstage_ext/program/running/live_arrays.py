@@ -16,7 +16,7 @@ from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.sharding_wording import describe
 from jaxstage_ext.analysis.sharding.value_tables import table
 from jaxstage_ext.core.layout import value_shardings
-from jaxstage_ext.program.head.short_types import short_dtype
+from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.questions.shardings import with_device_id
 
 

@@ -21,21 +21,18 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The measured times of a module, per run on one device.
-
-    Attributes:
-      seconds: of each instruction, the time in which it runs itself; NaN unknown.
-      share: of each instruction, of the time in which the devices are busy in the whole profile; NaN unknown.
-      busy: seconds in which the device is busy with the module in one run; NaN unknown.
-      runs: how many runs were recorded, those on several devices each; 0 unknown.
-      why: why a time is unknown, "" where every run was seen.
-    """
+    """The measured times of a module, per run on one device."""
 
     seconds: Floats
+    """Of each instruction, the time in which it runs itself; NaN unknown."""
     share: Floats
+    """Of each instruction, of the time in which the devices are busy in the whole profile; NaN unknown."""
     busy: float
+    """Seconds in which the device is busy with the module in one run; NaN unknown."""
     runs: int
+    """How many runs were recorded, those on several devices each; 0 unknown."""
     why: str
+    """Why a time is unknown, "" where every run was seen."""
 
 
 def measured(program: Program) -> Measured | None:

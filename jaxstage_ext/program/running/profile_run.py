@@ -28,21 +28,19 @@ class CannotRun(DeliberateError, ValueError):
 
 @dataclass(frozen=True)
 class RunPlan:
-    """How to run a call.
-
-    Attributes:
-      run: runs it once and gives its value.
-      warm, cold: whether the user wants a run before the capture, or none.
-      fresh: whether each run makes its own arguments.   warm_up: the run before the capture, where it is another one.
-      command_buffers: whether XLA could use them.
-    """
+    """How to run a call."""
 
     run: Callable[[], Any]
+    """Runs it once and gives its value."""
     warm: bool = False
     cold: bool = False
+    """`warm`, `cold`: whether the user wants a run before the capture, or none."""
     fresh: bool = False
+    """Whether each run makes its own arguments."""
     warm_up: Callable[[], Any] | None = None
+    """The run before the capture, where it is another one."""
     command_buffers: bool = True
+    """Whether XLA could use them."""
 
 
 def first_run(program: Program, plan: RunPlan) -> FirstRun:
@@ -106,7 +104,7 @@ def check_profiler(capture: Capture) -> None:
 
 def _check(program: Program, plan: RunPlan, runs: int) -> None:
     if names := deleted(program):
-        raise CannotRun(f"deleted, as donation does: {', '.join(names[:4])}; make it anew, then profile the call")
+        raise CannotRun(f"deleted, as donation does: {', '.join(names[:4])}; make it again, then profile the call")
     if runs > 1 and not plan.fresh and donated(program):
         raise CannotRun(
             f"{program.name} donates arguments, so it cannot run {runs} times on the same ones; "

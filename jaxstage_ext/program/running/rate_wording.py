@@ -10,5 +10,6 @@ NO_TIME = "it took no time of its own"
 NO_ROOF = "the peaks of this device are unknown"
 PARTLY = "part of its work is unknown: "
 ABOVE_ROOF = (
-    "Of roof above 1: it ran faster than the peaks, so those are too low, or less work was done than is counted."
+    "A share of the roof above 1 means that it ran faster than the stated peaks: they are too low, or less work was "
+    "done than is counted."
 )

@@ -14,15 +14,13 @@ from jaxstage_ext.report.text.units import plural
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A folder with a program's StableHLO, compile options and a script; prints as what it holds.
-
-    Attributes:
-      files: in the folder.   notes: how it differs from the program, and what of the user's may be left in it.
-    """
+    """A folder with a program's StableHLO, compile options and a script; prints as what it holds."""
 
     folder: Path
     files: tuple[str, ...]
+    """In the folder."""
     notes: tuple[str, ...]
+    """How it differs from the program, and what of the user's may be left in it."""
 
     def __repr__(self) -> str:
         return "\n".join([f"python {self.folder.name}/{script.SCRIPT}", f"holds {', '.join(self.files)}", *self.notes])

@@ -28,15 +28,12 @@ _RUNS_UNKNOWN = 0
 
 @dataclass(frozen=True)
 class WorkOfRow:
-    """The work of a row of a table; NaN where unknown, with the reason.
-
-    Attributes:
-      least: the shortest time in which the device can do it, in seconds.
-    """
+    """The work of a row of a table; NaN where unknown, with the reason."""
 
     flops: float = 0.0
     moved: float = 0.0
     least: float = 0.0
+    """The shortest time in which the device can do it, in seconds."""
     why: str = ""
     why_no_roof: str = ""
 

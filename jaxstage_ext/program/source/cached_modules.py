@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jaxstage_ext.profiling import op_links
+from jaxstage_ext.profiling import recorded_modules
 from jaxstage_ext.program.source import recorded_lines
 from jaxstage_ext.report.recording import RecordedModule, Recording
 from jaxstage_ext.report.text.shortened import some
@@ -61,5 +61,5 @@ def _ran(recording: Recording, number: int) -> set[bytes]:
 
 def _held(recording: Recording, name: str) -> Iterator[tuple[RecordedModule, list[bytes]]]:
     for held in recording.modules:
-        if held.name == name and (module := op_links.parsed(held)) is not None:
+        if held.name == name and (module := recorded_modules.parsed(held)) is not None:
             yield held, module.names

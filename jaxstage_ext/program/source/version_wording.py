@@ -13,15 +13,15 @@ def note(version: OldVersion) -> str:
     """`k has changed since f was traced: JAX still runs the version with k = 2.0.`"""
     if not version.changed:
         return (
-            f"Traced anew, {version.function} gives another jaxpr: something that it reads has changed since JAX "
-            f"traced it, and {title(version)}. jax.clear_caches() makes JAX trace anew."
+            f"Traced again, {version.function} gives another jaxpr: something that it reads has changed since JAX "
+            f"traced it, and {title(version)}. jax.clear_caches() makes JAX trace again."
         )
     names = _joined([_subject(changed, version) for changed in version.changed])
     verb = "have" if len(version.changed) > 1 else "has"
     since = "traced" if version.is_of_trace else "first inspected"
     return (
         f"{names} {verb} changed since {version.function} was {since}: {title(version)}. "
-        "jax.clear_caches() makes JAX trace anew."
+        "jax.clear_caches() makes JAX trace again."
     )
 
 

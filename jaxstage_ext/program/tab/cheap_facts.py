@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxstage_ext.core.inputs import ref_names
+from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.program.device.device_fit import device_fit
-from jaxstage_ext.program.device.memory_needed import memory_needed
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answers import QUESTIONS, Answer
 from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
 from jaxstage_ext.program.questions.cost import cost
-from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.memory import memory, memory_needed
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 
@@ -107,6 +106,6 @@ def authors_arguments(program: Program) -> dict[str, str]:
     lowered = program.jax_lowered
     if lowered is None:
         return {}
-    names = lowered_modules.signature(program.jax_traced, lowered, ref_names.namer(program.call.fn)).arguments
+    names = lowered_modules.signature(program.jax_traced, lowered, captured.namer(program.call.fn)).arguments
     authors = argument_names(program.call, names)
     return {name: said for name, said in zip(names, authors, strict=True) if said != name}

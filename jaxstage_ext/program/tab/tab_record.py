@@ -26,19 +26,16 @@ class Price(enum.Enum):
 
 @dataclass(frozen=True)
 class TabTable:
-    """A table of a tab as still forms show it: its first rows.
-
-    Attributes:
-      title: what stands above it.
-      columns: the names of those that are shown.
-      known: the table if it is known or takes milliseconds; computes nothing otherwise.
-      is_open: whether a page shows it at once; others open by a click.
-    """
+    """A table of a tab as still forms show it: its first rows."""
 
     title: str
+    """What stands above it."""
     columns: tuple[str, ...]
+    """The names of those that are shown."""
     known: Callable[[Program], Table | None]
+    """The table if it is known or takes milliseconds; computes nothing otherwise."""
     is_open: bool = False
+    """Whether a page shows it at once; others open by a click."""
 
 
 def _nothing(program: Program) -> Iterator[Request]:
@@ -47,28 +44,25 @@ def _nothing(program: Program) -> Iterator[Request]:
 
 @dataclass(frozen=True)
 class Tab:
-    """A tab of the panel.
-
-    Attributes:
-      name: also that of its folder in the front end and of its file of requests.
-      has_content: whether the tab has something to show for a program.
-      requests: all that its views ask, the first view first; an offline page answers them.
-      first: those that are answered when the cell ends, of a small program, so that a saved notebook has them.
-      fact: what it shows; it is known if this fact is.
-      price: what answering `requests` takes if the fact is not known.
-      tables: what text and HTML show of it.
-      saved_methods: the requests that a saved notebook answers; None: all.
-      beside_code: its requests that the code view makes, which do not mean that someone looked at the tab.
-      of_documents: whether the documents alone answer it.
-    """
+    """A tab of the panel."""
 
     name: str
+    """Also that of its folder in the front end and of its file of requests."""
     has_content: Callable[[Program], bool]
+    """Whether the tab has something to show for a program."""
     requests: Callable[[Program], Iterator[Request]] = _nothing
+    """All that its views ask, the first view first; an offline page answers them."""
     first: tuple[Request, ...] = ()
+    """Those that are answered when the cell ends, of a small program, so that a saved notebook has them."""
     fact: Fact[Any] | None = None
+    """What it shows; it is known if this fact is."""
     price: Price = Price.SIZE
+    """What answering `requests` takes if the fact is not known."""
     tables: tuple[TabTable, ...] = ()
+    """What text and HTML show of it."""
     saved_methods: tuple[str, ...] | None = None
+    """The requests that a saved notebook answers; None: all."""
     beside_code: tuple[str, ...] = ()
+    """Its requests that the code view makes, which do not mean that someone looked at the tab."""
     of_documents: bool = False
+    """Whether the documents alone answer it."""

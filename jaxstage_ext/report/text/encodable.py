@@ -1,8 +1,13 @@
-"""Texts as a message can carry them: UTF-8 has no lone surrogates, which Python's strings may hold."""
+"""Texts as a message can carry them: UTF-8 has no lone surrogates, which Python's strings may hold.
+
+Whoever named a file does not lay out the message that has its name.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+
+from jaxstage_ext.report.text.shortened import shortened
 
 
 def encodable(text: str) -> str:
@@ -17,3 +22,12 @@ def encodable_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {encodable_json(key): encodable_json(inner) for key, inner in value.items()}
     return [encodable_json(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+_LONGEST = 200
+
+
+def shown_name(name: str) -> str:
+    """The name; quoted where it holds a line break, an escape sequence or the like, and cut short."""
+    cut = shortened(name, _LONGEST)
+    return cut if cut.isprintable() else repr(cut)

@@ -114,18 +114,22 @@ def _longest_first(folders: Iterable[str]) -> list[str]:
 
 
 def _homes() -> list[str]:
-    home = os.path.expanduser("~")
-    return [folder for folder in dict.fromkeys([home, os.path.realpath(home)]) if len(folder) > 1]
+    return [folder for folder in _also_real(os.path.expanduser("~")) if len(folder) > 1]
 
 
 def _notebook_folders() -> list[str]:
     """The kernel's folder, which is the notebook's; none where it holds the home folder."""
     try:
-        here = os.getcwd()
+        folders = _also_real(os.getcwd())
     except OSError:
         return []
-    folders = dict.fromkeys([here, os.path.realpath(here)])
     return [f for f in folders if len(f) > 1 and not any(home.startswith(f + os.sep) for home in _homes())]
+
+
+@functools.lru_cache(maxsize=64)
+def _also_real(folder: str) -> tuple[str, ...]:
+    """A folder, and what it is where links lead; kept, since each frame of each operation asks."""
+    return tuple(dict.fromkeys([folder, os.path.realpath(folder)]))
 
 
 @functools.cache

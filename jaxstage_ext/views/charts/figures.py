@@ -28,7 +28,7 @@ def roofline(drawn: Roofline) -> Figure:
     Where a profile measured them, a diamond at the FLOP/s that it reached.
     Instructions that only move data, or with an unknown figure, are not drawn; the title counts them.
     """
-    from jaxstage_ext.analysis.described_figure import DescribedFigure, graph_objects
+    from jaxstage_ext.analysis.described_chart import DescribedFigure, graph_objects
 
     figure: Figure = DescribedFigure()
     shown = np.flatnonzero(np.isfinite(drawn.attainable))

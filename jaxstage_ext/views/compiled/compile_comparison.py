@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 
 from jaxstage_ext.ir.document_difference import SKIPPED, DocumentDifference, Line
 from jaxstage_ext.report.document_kinds import KINDS
-from jaxstage_ext.views.words import clean, cut
+from jaxstage_ext.report.text import markup
+from jaxstage_ext.report.text.markup import Html, said
+from jaxstage_ext.report.text.still_table import Face
+from jaxstage_ext.report.text.terminal import clean, cut
 
 MOST_LINES, LONGEST_LINE = 200, 200
 """Lines of a difference that are shown of a document, and characters of each."""
@@ -51,8 +53,7 @@ class ComparedCompiles:
 
     def _repr_html_(self) -> str:
         head, *rest = self._text()
-        lines = "\n".join(_html(line) if line.startswith("  ") else f"<strong>{escape(line)}</strong>" for line in rest)
-        return f"<div><strong>{escape(head)}</strong><pre>{lines}</pre></div>"
+        return markup.together((said(head, face=Face.STRONG), markup.block(map(_line, rest))))
 
 
 def _counted(difference: DocumentDifference) -> str:
@@ -66,6 +67,7 @@ def _mark(line: Line) -> str:
     return _MARKS.get(what) or ("+" if before is None else "-" if after is None else "~")
 
 
-def _html(line: str) -> str:
-    element = {"+": "ins", "-": "del"}.get(line[2:3])
-    return f"<{element}>{escape(line)}</{element}>" if element else escape(line)
+def _line(line: str) -> Html:
+    if not line.startswith("  "):
+        return said(line, face=Face.STRONG)
+    return said(line, face={"+": Face.ADDED, "-": Face.REMOVED}.get(line[2:3], Face.TEXT))

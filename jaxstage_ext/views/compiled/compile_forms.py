@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from jaxstage_ext.compilation.history.history import History
+from jaxstage_ext.report.text import markup
+from jaxstage_ext.report.text.markup import Html, said
+from jaxstage_ext.report.text.still_table import Cell, Colour, Face, Head, Span, StillTable
+from jaxstage_ext.report.text.terminal import cut, width
 from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.views.compiled.compile_lines import CompileLine, compile_line, headline, stages_text
-from jaxstage_ext.views.words import cut, width
 
 NARROWEST, WIDEST = 40, 160
 TEXT_ROWS, HTML_ROWS = 40, 60
@@ -20,10 +22,14 @@ _LEAST_WHY = 30
 """Columns that the cause needs to stand beside the rest."""
 _MOST_SHARE, _INDENT = 36, 4
 """Of the width, in percent, that one of those takes at most; of what stands below a row."""
-_DIM, _WARN, _BAD = "#71767d", "#a36837", "#cf4545"
-_CELL = (
-    "padding:2px 14px 2px 0; text-align:{align}; vertical-align:top; white-space:{wrap}; background:transparent; "
-    "border:none"
+_HEADS = (
+    Head("#", True),
+    Head("line"),
+    Head("function", least=8, most=22),
+    Head("trace", True),
+    Head("lower", True),
+    Head("compile", True),
+    Head("why, and what to do", least=20),
 )
 EMPTY = "Nothing was traced, lowered or compiled."
 
@@ -34,7 +40,7 @@ def text(history: History, columns: int = 100, title: str = "", notes: Sequence[
     rows = history.rows()
     shown = [compile_line(history, row) for row in rows[-TEXT_ROWS:]]
     head = _head(history, title)
-    lines = [part for said in head for part in _wrapped(said, columns, "")]
+    lines = [part for sentence in head for part in _wrapped(sentence, columns, "")]
     if len(rows) > len(shown):
         lines.append(f"{plural(len(rows) - len(shown), 'earlier row')} not shown; jaxstage_ext.compiles() has all")
     lines += _text_rows(shown, columns)
@@ -93,74 +99,47 @@ def _pad(said: str, size: int, right: bool) -> str:
     return room + said if right else said + room
 
 
-def html(history: History, title: str = "", notes: Sequence[str] = ()) -> str:
+def html(history: History, title: str = "", notes: Sequence[str] = ()) -> Html:
     """A table without script, style sheet or class, of some 90 kB at most; its newest rows."""
     rows = history.rows()
-    head = [escape(cut(said, 400)) for said in _head(history, title)]
-    told = "".join(f'<p style="margin:4px 0; color:{_WARN}">{escape(cut(note, 600))}</p>' for note in notes)
-    shown = _fitting([f"<tr>{_row(compile_line(history, row))}</tr>" for row in rows[-HTML_ROWS:]], len(told))
-    if len(rows) > len(shown):
-        head.append(f"{plural(len(rows) - len(shown), 'earlier row')} not shown; <code>jaxstage_ext.compiles()</code>")
-    lines = f"<b>{head[0]}</b>" + "".join(f'<br><span style="color:{_DIM}">{said}</span>' for said in head[1:])
-    return f'<div><p style="margin:4px 0">{lines}</p>{_table(shown) if shown else ""}{told}</div>'
+    below = [markup.paragraph(said(note, Colour.WARN, most=600)) for note in notes]
+    cells = _fitting([_cells(compile_line(history, row)) for row in rows[-HTML_ROWS:]], sum(map(markup.size, below)))
+    first, *more = _head(history, title)
+    head = [said(first, face=Face.STRONG, most=400), *(said(line, Colour.DIM, most=400) for line in more)]
+    if left_out := len(rows) - len(cells):
+        where = f"{plural(left_out, 'earlier row')} not shown; "
+        head.append(markup.together((said(where), said("jaxstage_ext.compiles()", face=Face.CODE))))
+    return markup.together((markup.paragraph(*head), markup.table(StillTable(_HEADS, tuple(cells))), *below))
 
 
-def _fitting(rows: Sequence[str], used: int) -> list[str]:
+def _fitting(rows: Sequence[tuple[Cell, ...]], used: int) -> list[tuple[Cell, ...]]:
     """The newest rows for which there is room."""
-    fitting: list[str] = []
+    fitting: list[tuple[Cell, ...]] = []
     for row in reversed(rows):
-        used += len(row.encode("utf-8", "replace"))
+        used += markup.size(markup.table(StillTable((), (row,))))
         if used > _LARGEST_HTML:
             break
         fitting.insert(0, row)
     return fitting
 
 
-_HEADS = (
-    ("#", "right"),
-    ("line", "left"),
-    ("function", "left"),
-    ("trace", "right"),
-    ("lower", "right"),
-    ("compile", "right"),
-    ("why, and what to do", "left"),
-)
-
-
-def _table(rows: Sequence[str]) -> str:
-    head = "".join(f'<th style="{_CELL.format(align=align, wrap="nowrap")}">{title}</th>' for title, align in _HEADS)
-    inner = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<div style="overflow-x:auto"><table style="color:inherit">{inner}</table></div>'
-
-
-def _row(line: CompileLine) -> str:
-    function = f"<b>{escape(cut(line.function, 80))}</b>"
-    if line.signature:
-        function += f'<br><code style="color:{_DIM}; background:transparent">{escape(cut(line.signature, 160))}</code>'
-    return "".join(
-        [
-            _td(escape(line.number), "right"),
-            _td(escape(cut(line.line, 60)), "left"),
-            _td(function, "left", wrap="normal; overflow-wrap:anywhere; min-width:8em; max-width:22em"),
-            *(_td(escape(stage), "right") for stage in line.stages),
-            _td(_why(line), "left", wrap="normal; min-width:20em"),
-        ]
+def _cells(line: CompileLine) -> tuple[Cell, ...]:
+    function = Span(cut(line.function, 80), face=Face.STRONG)
+    signature = Span(cut(line.signature, 160), Colour.DIM, Face.CODE)
+    return (
+        line.number,
+        cut(line.line, 60),
+        (function, signature) if line.signature else function,
+        *line.stages,
+        tuple(_why(line)),
     )
 
 
-def _why(line: CompileLine) -> str:
-    colour = _BAD if line.is_failed else _WARN if line.is_mendable else ""
-    why = escape(cut(line.why, 400))
-    parts = [f'<span style="color:{colour}">{why}</span>' if colour else why]
+def _why(line: CompileLine) -> Iterator[Span]:
+    yield Span(cut(line.why, 400), Colour.BAD if line.is_failed else Colour.WARN if line.is_mendable else Colour.NONE)
     if line.caches:
-        parts.append(f'<br><span style="color:{_DIM}">{escape(cut(line.caches, 200))}</span>')
+        yield Span(cut(line.caches, 200), Colour.DIM)
     if line.advice:
-        parts.append(f"<br>{escape(cut(line.advice, 400))}")
+        yield Span(cut(line.advice, 400))
     if line.code:
-        code = escape("\n".join(cut(part, 200) for part in line.code))
-        parts.append(f'<pre style="margin:2px 0; background:transparent; font-family:monospace">{code}</pre>')
-    return "".join(parts)
-
-
-def _td(inner: str, align: str, wrap: str = "nowrap") -> str:
-    return f'<td style="{_CELL.format(align=align, wrap=wrap)}">{inner}</td>'
+        yield Span("\n".join(cut(part, 200) for part in line.code), face=Face.BLOCK)

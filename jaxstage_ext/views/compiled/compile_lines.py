@@ -19,8 +19,8 @@ from jaxstage_ext.compilation.records.record_outcome import (
 )
 from jaxstage_ext.compilation.records.signature_text import signature_text
 from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.terminal import clean
 from jaxstage_ext.report.text.units import duration, plural
-from jaxstage_ext.views.words import clean
 
 _LONGEST_COMPARISON = 0.01
 """Seconds that finding wasted compiles takes in a log of thousands."""

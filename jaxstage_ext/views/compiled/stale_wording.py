@@ -10,8 +10,8 @@ from jaxstage_ext.compilation.records.stale_names import StaleName
 from jaxstage_ext.report.text.bounded_repr import plain_repr
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.terminal import clean
 from jaxstage_ext.report.text.units import plural
-from jaxstage_ext.views.words import clean
 
 REMEDY = (
     "JAX does not trace a function again when such a variable changes: pass it as an argument, or define the function "

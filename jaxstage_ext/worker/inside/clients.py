@@ -1,13 +1,13 @@
-"""jaxlib's clients and device topologies, made when they are first needed and kept."""
+"""jaxlib's clients and device topologies, made when they are first needed and kept, with the custom calls of JAX."""
 
 from __future__ import annotations
 
+import functools
+import mmap
+import re
 from typing import Any
 
 from jaxlib import xla_client
-
-from jaxstage_ext.worker.inside import custom_calls
-from jaxstage_ext.worker.inside.gpu_specs import gpu_specs, is_spec
 
 _MOST_CPU_CLIENTS = 3
 
@@ -26,7 +26,7 @@ class Clients:
         """A CPU client with that many virtual devices."""
         if devices not in self._cpu_clients:
             if not self._cpu_clients:
-                custom_calls.register_cpu(self._xla)
+                register_cpu(self._xla)
             while len(self._cpu_clients) >= _MOST_CPU_CLIENTS:
                 self._cpu_clients.pop(next(iter(self._cpu_clients)))
             self._cpu_clients[devices] = self._xla.make_cpu_client(num_devices=devices)
@@ -57,7 +57,7 @@ class Clients:
             plugin = self._xla.load_pjrt_plugin_dynamically(platform, library)
             self._xla.initialize_pjrt_plugin(platform)
             if platform == "cuda":
-                custom_calls.register_cuda(self._xla, plugin)
+                register_cuda(self._xla, plugin)
             self._plugins[platform] = plugin
         return self._plugins[platform]
 
@@ -85,3 +85,53 @@ def parsed(module: bytes, allow_unregistered: bool = False) -> Any:
     context.load_all_available_dialects()
     context.allow_unregistered_dialects = allow_unregistered
     return ir.Module.parse(module, context=context)
+
+
+def register_cpu(xla_client: Any) -> None:
+    """Register the custom calls of the CPU, as JAX does: without LAPACK's handlers svd and solve do not compile."""
+    from jaxlib import cpu_sparse, lapack
+
+    for library in (lapack, cpu_sparse):
+        for name, handler, version in library.registrations()["cpu"]:
+            xla_client.register_custom_call_target(name, handler, platform="cpu", api_version=version)
+    for name in lapack.batch_partitionable_targets():
+        xla_client.register_custom_call_as_batch_partitionable(name)
+
+
+def register_cuda(xla_client: Any, plugin: Any) -> None:
+    """Solvers, random numbers and sparse matrices, which JAX's CUDA plugin registers."""
+    from jaxlib import gpu_linalg, gpu_prng, gpu_solver, gpu_sparse, plugin_support
+
+    extension: Any = plugin_support.import_from_plugin("cuda", "cuda_plugin_extension")
+    if extension is None:
+        return
+    add_type, add_call = extension.register_custom_type, extension.register_custom_call_target
+    xla_client.register_custom_type_handler("CUDA", functools.partial(add_type, plugin))
+    xla_client.register_custom_call_handler("CUDA", functools.partial(add_call, plugin))
+    for name, value in extension.ffi_types().items():
+        xla_client.register_custom_type(name, value, platform="CUDA")
+    calls = [(name, value, 1) for name, value in extension.ffi_handlers().items()]
+    for library in (gpu_linalg, gpu_prng, gpu_solver, gpu_sparse):
+        calls += library.registrations().get("CUDA", ())
+    for name, value, version in calls:
+        xla_client.register_custom_call_target(name, value, platform="CUDA", api_version=version)
+
+
+_START = re.compile(rb"gpu_device_info \{")
+_NAME = re.compile(r'device_description_str: "([^"]*)"')
+
+
+def is_spec(text: str) -> bool:
+    """Whether a text is a description itself rather than the name of one."""
+    return _START.match(text.encode()) is not None
+
+
+def gpu_specs(library: str) -> dict[str, str]:
+    """The descriptions in a plugin's library, by the name of their device."""
+    specs = {}
+    with open(library, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for start in (match.start() for match in _START.finditer(data)):
+            text = data[start : data.find(b"\0", start)].decode("utf-8", "replace")
+            if name := _NAME.search(text):
+                specs[name[1]] = text
+    return specs

@@ -119,13 +119,13 @@ class Compiler:
         """The passes in a dump of elsewhere; see `dump_files.passes`."""
         from jaxstage_ext.worker.inside import dump_files
 
-        return dump_files.passes(folder, keys)
+        return dump_files.read_passes(folder, keys)
 
     def dumped_code(self, folder: str, keys: list[str], largest: int) -> dict[str, Any]:
         """The machine code in a dump of elsewhere; see `dump_files.code`."""
         from jaxstage_ext.worker.inside import dump_files
 
-        return dump_files.code(folder, keys, largest)
+        return dump_files.read_code(folder, keys, largest)
 
     def kernels(self, wanted: str, large_constants: bool, tries: int, largest: int, **program: Any) -> dict[str, Any]:
         """The machine code of each kernel, as `kernel_dump.read` packs it, and whether it is that of the module wanted.
@@ -161,12 +161,12 @@ class Compiler:
 
     def machine(self, tool: str, platform: str, library: str, kind: str, topology: str, **arguments: Any) -> Any:
         """What a tool makes of machine code; the target does not matter to it."""
-        from jaxstage_ext.worker.inside import disassemble, mosaic, nvidia_tools
+        from jaxstage_ext.worker.inside import disassemble, mosaic
 
         tools = {
             "disassemble": disassemble.disassemble,
-            "assemble": nvidia_tools.assemble,
-            "sass": nvidia_tools.sass,
+            "assemble": disassemble.assemble,
+            "sass": disassemble.sass,
             "mosaic": mosaic.text,
             "mosaic_gpu": mosaic.gpu_text,
         }
@@ -195,13 +195,13 @@ class Compiler:
 
     def memory(self, **program: Any) -> dict[str, Any]:
         """The buffer assignment of a program, XLA's memory statistics, and the error of one that did not fit."""
-        from jaxstage_ext.worker.inside import buffer_dump
+        from jaxstage_ext.worker.inside import dump_files
 
-        with self._compiled_with_dump(program, buffer_dump.FLAGS) as dumped:
+        with self._compiled_with_dump(program, dump_files.FLAGS) as dumped:
             module = executable_artefacts.module_of(dumped.executable) if dumped.executable else None
             try:
-                proto = buffer_dump.read(dumped.folder, getattr(module, "name", None), dumped.error is None)
-            except buffer_dump.NoAssignment as error:
+                proto = dump_files.read_buffers(dumped.folder, getattr(module, "name", None), dumped.error is None)
+            except dump_files.NoAssignment as error:
                 raise (dumped.error or error) from None
             stats, _ = executable_artefacts.analysis(lambda: executable_artefacts.memory_stats(dumped.executable))
             return {"proto": proto, "stats": stats or {}, "error": dumped.error and str(dumped.error)}
@@ -211,7 +211,7 @@ class Compiler:
 
         It is not where dumps are asked for by the user, or have no room.
         """
-        from jaxstage_ext.worker.inside import buffer_dump
+        from jaxstage_ext.worker.inside import dump_files
 
         if program["platform"] == "cpu" or _dumps_already(program):
             return *self._compiled(**program), None
@@ -220,13 +220,13 @@ class Compiler:
             with contextlib.suppress(OSError):
                 folder, tail = self._new_dump_folder(), LogTail(self._log)
                 dump_room.check(folder)
-            flags = {"xla_dump_to": str(folder), **buffer_dump.FLAGS} if folder is not None else {}
+            flags = {"xla_dump_to": str(folder), **dump_files.FLAGS} if folder is not None else {}
             executable, seconds = self._compiled(**program, flags=flags)
             module = executable_artefacts.module_of(executable)
             with contextlib.suppress(OSError, ValueError):
                 if folder is not None:
                     dump_room.check(folder, tail)
-                    return executable, seconds, buffer_dump.read(folder, getattr(module, "name", None), True)
+                    return executable, seconds, dump_files.read_buffers(folder, getattr(module, "name", None), True)
             return executable, seconds, None
         finally:
             if folder is not None:

@@ -13,22 +13,19 @@ _LONGEST_TYPE = 80
 
 
 class WrittenValue(NamedTuple):
-    """A parameter or a result.
-
-    Attributes:
-      shape: None in place of a size that is not known.
-      dtype: its name in JAX; "" where it is not an array of numbers.
-      sharding: as it is written, `#sdy.sharding<...>` or `{devices=[2,1]<=[2]}`; "" where none is.
-      type: as MLIR writes it, cut short.
-      is_donated: whether a result may take its memory.
-    """
+    """A parameter or a result."""
 
     name: str
     shape: tuple[int | None, ...]
+    """None in place of a size that is not known."""
     dtype: str
+    """Its name in JAX; "" where it is not an array of numbers."""
     sharding: str
+    """As it is written, `#sdy.sharding<...>` or `{devices=[2,1]<=[2]}`; "" where none is."""
     type: str
+    """As MLIR writes it, cut short."""
     is_donated: bool = False
+    """Whether a result may take its memory."""
 
 
 _DONATED = ("tf.aliasing_output", "jax.buffer_donor")

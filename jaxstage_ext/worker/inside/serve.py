@@ -26,18 +26,15 @@ LARGEST_FILE = 8 << 30
 
 
 class Settings(NamedTuple):
-    """What the process that starts a worker says about it.
-
-    Attributes:
-      idle_seconds: without a request, after which the worker exits with `idle_status`.
-      log: name of the log file in the working directory.
-      dump_prefix: how the folders begin that XLA dumps into.
-    """
+    """What the process that starts a worker says about it."""
 
     idle_seconds: float
+    """Without a request, after which the worker exits with `idle_status`."""
     idle_status: int
     log: str
+    """Name of the log file in the working directory."""
     dump_prefix: str
+    """How the folders begin that XLA dumps into."""
 
 
 def main(settings: Settings) -> None:

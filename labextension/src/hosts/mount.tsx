@@ -2,7 +2,7 @@ import { render } from "preact";
 import { MOUNTED } from "../model/mounted";
 import type { Session } from "../model/session";
 import { VIEW_STATES } from "../model/viewStates";
-import { LayoutContext } from "../parts/layout";
+import { LayoutContext, SessionContext } from "../parts/hooks";
 import { keepOwnKeys } from "../parts/ownKeys";
 import { App } from "../shell/app";
 
@@ -15,16 +15,18 @@ export function mount(session: Session, parent: HTMLElement, layout = VIEW_STATE
   let drawn: string | null = null;
   /** Views keep what they have read, so that those of a new run are drawn anew. */
   const draw = () => {
-    if (drawn === session.state.run) return;
-    drawn = session.state.run;
+    if (drawn === session.panel.state.run) return;
+    drawn = session.panel.state.run;
     render(
-      <LayoutContext.Provider value={layout}>
-        <App key={drawn} session={session} layout={layout} root={root} />
-      </LayoutContext.Provider>,
+      <SessionContext.Provider value={session}>
+        <LayoutContext.Provider value={layout}>
+          <App key={drawn} layout={layout} root={root} />
+        </LayoutContext.Provider>
+      </SessionContext.Provider>,
       root,
     );
   };
-  const ignore = session.onState(draw);
+  const ignore = session.panel.onChange(draw);
   draw();
   const remove = MOUNTED.add({ session, root });
   const leave = VIEW_STATES.watch(session, layout);

@@ -1,31 +1,30 @@
 /** What buttons and keys have in common. */
 
 import { Refusal, messageOf } from "../wire/errors";
-import { readDocument } from "../wire/state";
 import type { Doc } from "./document";
 import type { Show } from "./rewrite";
-import type { Session } from "./session";
 import { definition, nextUse } from "./symbols";
+import type { Documents } from "./documents";
+import type { Selection } from "./selection";
 
-export function toggle(session: Session, what: keyof Show): void {
-  const { show } = session.store.get();
-  session.store.set({ show: { ...show, [what]: !show[what] } });
+export function toggle(selection: Selection, what: keyof Show): void {
+  const { show } = selection.get();
+  selection.set({ show: { ...show, [what]: !show[what] } });
 }
 
 /** From the selected HLO line to the kernels that came from it. */
-export function showMachineCode(session: Session): void {
-  if (session.summary?.views.includes("machine")) session.store.set({ view: "machine" });
+export function showMachineCode(selection: Selection): void {
+  if (selection.summary?.views.includes("machine")) selection.set({ view: "machine" });
 }
 
 /** Opens the whole files beside the source, at the first line that a row of it leaves out; they are not saved. */
-export async function showWhole(session: Session, doc: Doc, row: number): Promise<void> {
+export async function showWhole(documents: Documents, selection: Selection, doc: Doc, row: number): Promise<void> {
   try {
-    const { result } = await session.source.request("library", { call: doc.call, library: "" });
-    const info = readDocument(result);
-    session.store.set({ librarySource: info });
-    const whole = session.doc(info.kind, doc.call);
+    const info = await documents.wholeFiles(doc.call);
+    selection.set({ librarySource: info });
+    const whole = documents.doc(info.kind, doc.call);
     const [file, above] = [doc.rows?.file?.[row] ?? -1, doc.rows?.number?.[row - 1] ?? -1];
-    const go = () => session.select(info.kind, Math.max(0, session.sourceRow(file, Math.max(above, 0) + 1, info.kind)), "");
+    const go = () => selection.select(info.kind, Math.max(0, documents.sourceRow(file, Math.max(above, 0) + 1, info.kind)), "");
     const undo = whole?.onChange(() => {
       if (!whole.rows) return;
       undo?.();
@@ -34,7 +33,7 @@ export async function showWhole(session: Session, doc: Doc, row: number): Promis
     if (whole?.rows) go();
   } catch (error) {
     const absent = error instanceof Refusal && error.kind === "absent";
-    session.say(absent ? "Only the functions that took part are saved; run the notebook to see the rest." : messageOf(error));
+    selection.say(absent ? "Only the functions that took part are saved; run the notebook to see the rest." : messageOf(error));
   }
 }
 
@@ -45,40 +44,40 @@ export function foldAll(doc: Doc): void {
 }
 
 export async function goToDefinition(
-  session: Session,
+  selection: Selection,
   doc: Doc,
   name: string,
   row: number,
   global: boolean,
 ): Promise<void> {
   const found = await definition(doc, name, row, global).catch(() => -1);
-  if (found >= 0) session.go(doc.kind, row, found);
-  else session.say(`The definition of ${name} is not in this document.`);
+  if (found >= 0) selection.go(doc.kind, row, found);
+  else selection.say(`The definition of ${name} is not in this document.`);
 }
 
 /** From where a name is bound to where it is used: from a computation to its callers, one after the other. */
-export async function goToUse(session: Session, doc: Doc, name: string, row: number, global: boolean): Promise<void> {
+export async function goToUse(selection: Selection, doc: Doc, name: string, row: number, global: boolean): Promise<void> {
   const found = await nextUse(doc, name, row, global).catch(() => -1);
-  if (found >= 0) session.go(doc.kind, row, found);
-  else session.say(`Nothing in this document uses ${name}.`);
+  if (found >= 0) selection.go(doc.kind, row, found);
+  else selection.say(`Nothing in this document uses ${name}.`);
 }
 
 /** Puts text on the clipboard, and says so. */
-export async function copy(session: Session, what: string, text: Promise<string>): Promise<void> {
+export async function copy(selection: Selection, what: string, text: Promise<string>): Promise<void> {
   try {
     await writeClipboard(await text);
-    session.say(`Copied ${what}.`);
+    selection.say(`Copied ${what}.`);
   } catch (error) {
-    session.say(`Not copied: ${error instanceof Error ? error.message : "the browser refused"}`);
+    selection.say(`Not copied: ${error instanceof Error ? error.message : "the browser refused"}`);
   }
 }
 
-export function copyLine(session: Session, doc: Doc, row = doc.current): Promise<void> {
-  return copy(session, `line ${row + 1} of ${doc.info.title}`, Promise.resolve(doc.text?.line(row) ?? ""));
+export function copyLine(selection: Selection, doc: Doc, row = doc.current): Promise<void> {
+  return copy(selection, `line ${row + 1} of ${doc.info.title}`, Promise.resolve(doc.text?.line(row) ?? ""));
 }
 
-export function copyAll(session: Session, doc: Doc): Promise<void> {
-  return copy(session, doc.info.title, doc.text?.all() ?? Promise.resolve(""));
+export function copyAll(selection: Selection, doc: Doc): Promise<void> {
+  return copy(selection, doc.info.title, doc.text?.all() ?? Promise.resolve(""));
 }
 
 /** The clipboard's own interface needs a secure page; the old command works in all. */

@@ -1,11 +1,12 @@
 /** What is known about one row, in words. */
 
 import { GRADIENT, INFERRED, OP, type Rows } from "../wire/columns";
-import { type Doc, isSource } from "./document";
+import type { Doc } from "./document";
 import type { Frames } from "./frames";
 import { type Lit, STRONG, classOf, sourceLine } from "./links";
-import type { Session } from "./session";
-import type { Pick } from "./selection";
+import { type Pick, type Place, isSource } from "./place";
+import type { Documents } from "./documents";
+import type { Selection } from "./selection";
 
 export interface StackEntry {
   frame: number;
@@ -31,7 +32,7 @@ export interface Detail {
   /** Whether the line is that of a library. */
   library: boolean;
   /** The row of a source pane to go to. */
-  source: { doc: string; row: number } | null;
+  source: Place | null;
   counts: { title: string; n: number }[];
   stack: StackEntry[];
 }
@@ -44,10 +45,10 @@ export function operations(lit: Lit, rows: Rows): number {
   return n;
 }
 
-function counts(session: Session, lit: Lit | null): Detail["counts"] {
+function counts(documents: Documents, selection: Selection, lit: Lit | null): Detail["counts"] {
   if (!lit) return [];
-  return (session.summary?.documents ?? []).flatMap((info) => {
-    const rows = isSource(info.kind) ? null : session.loaded(info.kind)?.rows;
+  return (selection.summary?.documents ?? []).flatMap((info) => {
+    const rows = isSource(info.kind) ? null : documents.loaded(info.kind)?.rows;
     return rows ? [{ title: info.title, n: operations(lit, rows) }] : [];
   });
 }
@@ -65,44 +66,44 @@ function stackOf(frames: Frames, frame: number): StackEntry[] {
 
 const NOTHING = { fn: "", gradient: false, inferredFrom: null, scope: "", library: false, source: null, stack: [], hue: null };
 
-function ofSource(session: Session, doc: Doc, rows: Rows, pick: Pick): Detail | null {
+function ofSource(documents: Documents, selection: Selection, doc: Doc, rows: Rows, pick: Pick): Detail | null {
   const line = sourceLine(rows, pick.row);
   if (!line) return null;
-  const label = session.frames()?.files[line.file]?.label ?? "";
+  const label = documents.frames()?.files[line.file]?.label ?? "";
   const code = doc.text?.line(pick.row)?.trim() ?? "";
   return {
     ...NOTHING,
-    place: `${label}:${line.number}`,
-    hue: session.hue(doc, pick.row),
+    place: `${label}:${line.line}`,
+    hue: documents.hue(doc, pick.row),
     code,
     known: true,
     source: pick,
-    counts: counts(session, session.lit(pick)),
+    counts: counts(documents, selection, documents.lit(pick)),
   };
 }
 
-export function detailOf(session: Session, pick: Pick | null): Detail | null {
-  const doc = pick && session.loaded(pick.doc);
-  const frames = session.frames();
+export function detailOf(documents: Documents, selection: Selection, pick: Pick | null): Detail | null {
+  const doc = pick && documents.loaded(pick.doc);
+  const frames = documents.frames();
   if (!pick || !doc?.rows || !frames) return null;
-  if (isSource(doc.kind)) return ofSource(session, doc, doc.rows, pick);
+  if (isSource(doc.kind)) return ofSource(documents, selection, doc, doc.rows, pick);
   const { rows } = doc;
   const frame = rows.frame[pick.row] ?? -1;
   const scope = rows.scopes[rows.scope[pick.row] ?? -1] ?? "";
   const known = frame >= 0 && frame < frames.length;
   if (!known) return { ...NOTHING, place: `${doc.info.title}:${pick.row + 1}`, code: "", scope, known, counts: [] };
-  return { ...ofFrame(session, frames, frame), ...ofFlags(rows, pick.row), scope, counts: counts(session, session.lit(pick)) };
+  return { ...ofFrame(documents, frames, frame), ...ofFlags(rows, pick.row), scope, counts: counts(documents, selection, documents.lit(pick)) };
 }
 
-function ofFrame(session: Session, frames: Frames, frame: number): Omit<Detail, "scope" | "counts" | "gradient" | "inferredFrom"> {
+function ofFrame(documents: Documents, frames: Frames, frame: number): Omit<Detail, "scope" | "counts" | "gradient" | "inferredFrom"> {
   const anchor = frames.anchor[frame] ?? frame;
   const [file, line] = [frames.at.file[anchor] ?? -1, frames.at.line[anchor] ?? 0];
-  const source = session.sourcePlace(file, line);
+  const source = documents.sourcePlace(file, line);
   return {
     place: `${frames.fileOf(anchor)?.label ?? "?"}:${line}`,
-    hue: frames.linked(frame) ? session.colourOf(file, line) : null,
+    hue: frames.linked(frame) ? documents.colourOf(file, line) : null,
     fn: frames.functionOf(anchor),
-    code: source ? (session.loaded(source.doc)?.text?.line(source.row)?.trim() ?? "") : "",
+    code: source ? (documents.loaded(source.doc)?.text?.line(source.row)?.trim() ?? "") : "",
     library: frames.fileOf(anchor)?.user === false,
     known: true,
     source,

@@ -2,17 +2,14 @@ import { Refusal, messageOf } from "../wire/errors";
 import { LEFT_OUT, type Rows, readRows } from "../wire/columns";
 import { Folds } from "./folds";
 import { gunzip } from "../wire/gzip";
+import { Observable } from "./observable";
 import { PagedText } from "./pagedText";
 import { openQuotes } from "./highlight";
 import type { Reply, Source } from "../wire/source";
 import type { DocumentInfo } from "../wire/state";
-import type { Pick } from "./selection";
+import { lineKey, sourceLine } from "./links";
+import { type Pick, type SourceLine, isSource } from "./place";
 import { FullText, type Hits, type Text } from "./text";
-
-/** The kind of the user's source; that of a library is "python:" and its name. */
-export const SOURCE = "python";
-
-export const isSource = (kind: string): boolean => kind === SOURCE || kind.startsWith(`${SOURCE}:`);
 
 export interface Search {
   open: boolean;
@@ -23,7 +20,7 @@ export interface Search {
 }
 
 /** One document of one call: its text, what is known of its rows, and where the user is in it. */
-export class Doc {
+export class Doc extends Observable {
   text: Text | null = null;
   rows: Rows | null = null;
   folds = new Folds(0);
@@ -44,8 +41,10 @@ export class Doc {
   help = new Map<string, string>();
   search: Search = { open: false, query: "", matchCase: false, hits: null, at: -1 };
   private quotes: (string | null)[] | null = null;
-  private listeners = new Set<() => void>();
-  private fillers = new Set<() => void>();
+  /** The rows of a source by "file,line". */
+  private lines: { of: Rows; at: Map<string, number> } | null = null;
+  /** Of lines that have come in. */
+  readonly fills = new Observable();
   private textProblem: string | null = null;
   private turn = 0;
   private size = "";
@@ -54,19 +53,12 @@ export class Doc {
     private source: Source,
     readonly call: number,
     public info: DocumentInfo,
-  ) {}
+  ) {
+    super();
+  }
 
   get kind(): string {
     return this.info.kind;
-  }
-
-  onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  changed(): void {
-    for (const listener of [...this.listeners]) listener();
   }
 
   ask(method: string, more: Record<string, string | number | boolean> = {}): Promise<Reply> {
@@ -122,14 +114,9 @@ export class Doc {
   /** More lines have come in, which concerns only those who draw them; a failure concerns all. */
   private filled(): void {
     const problem = this.text?.problem ?? null;
-    for (const listener of [...this.fillers]) listener();
+    this.fills.changed();
     if (problem !== this.textProblem) this.changed();
     this.textProblem = problem;
-  }
-
-  onFill(listener: () => void): () => void {
-    this.fillers.add(listener);
-    return () => this.fillers.delete(listener);
   }
 
   private pagedText(reply: Reply): PagedText {
@@ -143,6 +130,21 @@ export class Doc {
   /** Whether a row of the source stands for lines that are not shown. */
   isLeftOut(row: number): boolean {
     return isSource(this.kind) && ((this.rows?.flags[row] ?? 0) & LEFT_OUT) > 0;
+  }
+
+  /** The row of a source that shows a line of a file, or -1. */
+  rowOf({ file, line }: SourceLine): number {
+    const { rows } = this;
+    if (!rows) return -1;
+    if (this.lines?.of !== rows) {
+      const at = new Map<string, number>();
+      for (let row = rows.frame.length; row--; ) {
+        const shown = sourceLine(rows, row);
+        if (shown) at.set(lineKey(shown), row);
+      }
+      this.lines = { of: rows, at };
+    }
+    return this.lines.at.get(lineKey({ file, line })) ?? -1;
   }
 
   /** The quotes of a docstring that a row of Python begins inside of. */

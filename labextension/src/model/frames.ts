@@ -37,7 +37,7 @@ interface FrameColumns {
   user: Int32Array;
 }
 
-export const FRAME_COLUMNS = [
+const FRAME_COLUMNS = [
   "file",
   "function",
   "line",

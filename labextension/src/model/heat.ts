@@ -3,8 +3,8 @@
 import { Columns } from "../wire/columns";
 import type { Doc } from "./document";
 import { percent, scaled } from "../wire/figures";
-import { sourceLine } from "./links";
-import type { Session } from "./session";
+import type { Frames } from "./frames";
+import { lineKey, lineOfFrame, sourceLine } from "./links";
 import type { Reply } from "../wire/source";
 
 export const MEASURES = ["FLOPs", "bytes", "memory"] as const;
@@ -12,6 +12,12 @@ export const MEASURES = ["FLOPs", "bytes", "memory"] as const;
 const WHOLES: Record<string, string> = { memory: "the bytes live at the peak" };
 
 const largest = (of: Map<string | number, number>) => [...of.values()].reduce((most, value) => (value > most ? value : most), 0);
+
+/** Where it finds the module and the frames that its rows came from. */
+interface Linked {
+  doc(kind: string): Doc | null;
+  frames(): Frames | null;
+}
 
 export class Heat {
   private total = 0;
@@ -40,8 +46,8 @@ export class Heat {
   }
 
   /** What a row of a document has of it: beside the row that has most, of the whole, and in words; null for nothing. */
-  of(session: Session, doc: Doc, row: number): { share: number; figure: string; title: string } | null {
-    const value = doc.kind === "hlo" ? this.rows.get(row) : this.ofLine(session, doc, row);
+  of(documents: Linked, doc: Doc, row: number): { share: number; figure: string; title: string } | null {
+    const value = doc.kind === "hlo" ? this.rows.get(row) : this.ofLine(documents, doc, row);
     if (value === undefined) return null;
     if (Number.isNaN(value)) return { share: Number.NaN, figure: "?", title: `${this.measure}: unknown` };
     const most = doc.kind === "hlo" ? this.most : (this.lines?.most ?? 0);
@@ -50,21 +56,21 @@ export class Heat {
     return { share: most ? value / most : 0, figure, title: `${scaled(value, unit)}, ${figure} of ${WHOLES[this.measure] ?? "what is known"}` };
   }
 
-  private ofLine(session: Session, doc: Doc, row: number): number | undefined {
+  private ofLine(documents: Linked, doc: Doc, row: number): number | undefined {
     const line = doc.rows && sourceLine(doc.rows, row);
-    return line ? this.byLine(session).get(`${line.file},${line.number}`) : undefined;
+    return line ? this.byLine(documents).get(lineKey(line)) : undefined;
   }
 
   /** By "file,line". What is not known adds nothing, but makes a line that has nothing else unknown. */
-  private byLine(session: Session): Map<string, number> {
-    const [hlo, frames] = [session.doc("hlo")?.rows, session.frames()];
+  private byLine(documents: Linked): Map<string, number> {
+    const [hlo, frames] = [documents.doc("hlo")?.rows, documents.frames()];
     if (this.lines && this.lines.of === hlo) return this.lines.at;
     const at = new Map<string, number>();
-    for (const [row, value] of hlo && frames ? this.own : []) {
+    for (const [row, value] of this.own) {
       if (value === 0) continue;
       const anchor = frames?.anchor[hlo?.frame[row] ?? -1] ?? -1;
-      if (anchor < 0) continue;
-      const key = `${frames?.at.file[anchor]},${frames?.at.line[anchor]}`;
+      if (!hlo || !frames || anchor < 0) continue;
+      const key = lineKey(lineOfFrame(frames, anchor));
       const before = at.get(key);
       at.set(key, before === undefined || Number.isNaN(before) ? value : before + (value || 0));
     }

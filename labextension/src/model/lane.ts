@@ -3,6 +3,7 @@
 import { byName, capped, fields, list, sentences } from "../wire/check";
 import { Columns } from "../wire/columns";
 import type { Reply } from "../wire/source";
+import type { Place } from "./place";
 
 export interface Mark {
   label: string;
@@ -15,7 +16,7 @@ export interface Mark {
 export const LANES = ["sharding", "dtypes", "time"] as const;
 
 /** Full: the program's own doing; hollow: the compiler's. */
-export const GLYPHS = byName<string>({
+const GLYPHS = byName<string>({
   you: "■",
   compiler: "□",
   JAX: "◇",
@@ -96,12 +97,7 @@ export class Lane {
   }
 }
 
-export interface Place {
-  doc: string;
-  row: number;
-}
-
-export interface Warning {
+interface Warning {
   kind: string;
   text: string;
   places: Place[];

@@ -1,6 +1,6 @@
 /** How one mount of a panel is laid out. Another mount of the same session, of another size, has its own. */
 
-import { Store } from "./store";
+import { Store } from "./observable";
 
 export interface Layout {
   /** Open panes, left to right; null until the user chooses: then by width and by what there is. */

@@ -8,19 +8,11 @@
 import type { Rows } from "../wire/columns";
 import { nthColour } from "./colours";
 import type { Frames } from "./frames";
+import type { SourceLine, SourceRange } from "./place";
 
 export const NONE = 0;
 export const WEAK = 1;
 export const STRONG = 2;
-
-/** A range of source: lines count from 1; `endColumn` 0 when columns are not known. */
-export interface SourceRange {
-  file: number;
-  line: number;
-  endLine: number;
-  column: number;
-  endColumn: number;
-}
 
 export interface Lit {
   /** NONE, WEAK or STRONG for each frame. */
@@ -29,16 +21,14 @@ export interface Lit {
   source: SourceRange | null;
 }
 
-export interface SourceLine {
-  file: number;
-  number: number;
-}
+/** What a map of source lines has a line by. */
+export const lineKey = ({ file, line }: SourceLine): string => `${file},${line}`;
 
 /** The source line that a row of a source pane shows; null on titles and in other documents. */
 export function sourceLine(rows: Rows, row: number): SourceLine | null {
   const file = rows.file?.[row] ?? -1;
-  const number = rows.number?.[row] ?? -1;
-  return file >= 0 && number >= 0 ? { file, number } : null;
+  const line = rows.number?.[row] ?? -1;
+  return file >= 0 && line >= 0 ? { file, line } : null;
 }
 
 export function litByRow(frames: Frames, rows: Rows, row: number): Lit | null {
@@ -48,7 +38,7 @@ export function litByRow(frames: Frames, rows: Rows, row: number): Lit | null {
   return frame >= 0 && frame < frames.length ? litByFrame(frames, frame) : null;
 }
 
-export function litByFrame(frames: Frames, frame: number): Lit {
+function litByFrame(frames: Frames, frame: number): Lit {
   const span = frames.span[frame];
   const place = frames.place[frame];
   const classes = new Uint8Array(frames.length);
@@ -60,22 +50,22 @@ export function litByFrame(frames: Frames, frame: number): Lit {
 }
 
 /** Strong: the line's own expressions. Weak: what the functions that it calls made. */
-export function litByLine(frames: Frames, line: SourceLine): Lit {
+export function litByLine(frames: Frames, at: SourceLine): Lit {
+  const { file, line } = at;
   const under = new Uint8Array(frames.length);
   const classes = new Uint8Array(frames.length);
   for (let f = 0; f < classes.length; f++) {
-    if (frames.covers(frames.anchor[f] ?? f, line.file, line.number)) classes[f] = STRONG;
-    else if (isUnder(frames, under, f, line)) classes[f] = WEAK;
+    if (frames.covers(frames.anchor[f] ?? f, file, line)) classes[f] = STRONG;
+    else if (isUnder(frames, under, f, at)) classes[f] = WEAK;
   }
-  const { file, number } = line;
-  return { frames: classes, source: { file, line: number, endLine: number, column: 0, endColumn: 0 } };
+  return { frames: classes, source: { file, line, endLine: line, column: 0, endColumn: 0 } };
 }
 
 const NO = 1;
 const YES = 2;
 
 /** Whether the line is in the frame's stack; `known` remembers the answers, so that a pass over all frames is linear. */
-function isUnder(frames: Frames, known: Uint8Array, frame: number, line: SourceLine): boolean {
+function isUnder(frames: Frames, known: Uint8Array, frame: number, { file, line }: SourceLine): boolean {
   const path: number[] = [];
   let answer = NO;
   for (let f = frame; f >= 0 && f < frames.length; f = frames.at.parent[f] ?? -1) {
@@ -85,7 +75,7 @@ function isUnder(frames: Frames, known: Uint8Array, frame: number, line: SourceL
     }
     known[f] = NO;
     path.push(f);
-    if (frames.covers(f, line.file, line.number)) {
+    if (frames.covers(f, file, line)) {
       answer = YES;
       break;
     }
@@ -94,11 +84,14 @@ function isUnder(frames: Frames, known: Uint8Array, frame: number, line: SourceL
   return answer === YES;
 }
 
+export function lineOfFrame({ at: { file, line } }: Frames, frame: number): SourceLine {
+  return { file: file[frame] ?? -1, line: line[frame] ?? 0 };
+}
+
 export function rangeOf(frames: Frames, frame: number): SourceRange {
-  const { file, line, column, end_column } = frames.at;
+  const { column, end_column } = frames.at;
   return {
-    file: file[frame] ?? -1,
-    line: line[frame] ?? 0,
+    ...lineOfFrame(frames, frame),
     endLine: frames.endLine(frame),
     column: column[frame] ?? 0,
     endColumn: end_column[frame] ?? 0,
@@ -113,8 +106,8 @@ export function classOf(lit: Lit | null, rows: Rows, row: number): number {
   return frame < 0 ? NONE : (lit.frames[frame] ?? NONE);
 }
 
-export function inRange(range: SourceRange | null, line: SourceLine): boolean {
-  return range !== null && range.file === line.file && range.line <= line.number && line.number <= range.endLine;
+export function inRange(range: SourceRange | null, { file, line }: SourceLine): boolean {
+  return range !== null && range.file === file && range.line <= line && line <= range.endLine;
 }
 
 /** The lit rows: those of the strongest class that occurs. */
@@ -134,12 +127,12 @@ export function colouredLines(frames: Frames): Map<string, number> {
   const owners = new Map<string, number>();
   const places = [...new Set(frames.anchor)].filter((frame) => frames.linked(frame)).map((frame) => rangeOf(frames, frame));
   places.sort((a, b) => a.file - b.file || a.line - b.line);
-  for (const { file, line } of places) {
-    const key = `${file},${line}`;
+  for (const place of places) {
+    const key = lineKey(place);
     if (!owners.has(key)) owners.set(key, nthColour(owners.size));
   }
   const coloured = new Map(owners);
-  for (const range of places) spread(coloured, range, owners.get(`${range.file},${range.line}`) ?? 0);
+  for (const range of places) spread(coloured, range, owners.get(lineKey(range)) ?? 0);
   return coloured;
 }
 
@@ -148,7 +141,7 @@ const MAX_SPREAD = 200;
 function spread(coloured: Map<string, number>, range: SourceRange, colour: number): void {
   const last = Math.min(range.endLine, range.line + MAX_SPREAD);
   for (let line = range.line; line <= last; line++) {
-    const key = `${range.file},${line}`;
+    const key = lineKey({ file: range.file, line });
     if (!coloured.has(key)) coloured.set(key, colour);
   }
 }
@@ -156,9 +149,9 @@ function spread(coloured: Map<string, number>, range: SourceRange, colour: numbe
 /** The colour of a row, as `nthColour` writes it. */
 export function hueOfRow(frames: Frames, coloured: Map<string, number>, rows: Rows, row: number): number | null {
   const own = sourceLine(rows, row);
-  if (own) return coloured.get(`${own.file},${own.number}`) ?? null;
+  if (own) return coloured.get(lineKey(own)) ?? null;
   const frame = rows.frame[row] ?? -1;
   if (frame < 0 || !frames.linked(frame)) return null;
   const anchor = frames.anchor[frame] ?? frame;
-  return coloured.get(`${frames.at.file[anchor]},${frames.at.line[anchor]}`) ?? null;
+  return coloured.get(lineKey(lineOfFrame(frames, anchor))) ?? null;
 }

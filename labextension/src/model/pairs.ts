@@ -1,16 +1,16 @@
 /** Lines of SASS belong to the lines of PTX that they came from. */
 
 import type { Doc } from "./document";
-import type { Session } from "./session";
-import type { Pick } from "./selection";
+import type { Pick } from "./place";
+import type { Documents } from "./documents";
 
 /** The row of PTX that a row of SASS came from, or -1. */
 const ptxRow = ({ rows }: Doc, row: number): number => rows?.pair?.[row] ?? -1;
 
 /** Whether a row of one text of a kernel belongs to the row that is picked in the other. */
-export function paired(session: Session, doc: Doc, pick: Pick | null): (row: number) => boolean {
+export function paired(documents: Documents, doc: Doc, pick: Pick | null): (row: number) => boolean {
   const [stage, ...name] = (pick?.doc ?? "").split(":");
-  const picked = pick && session.loaded(pick.doc);
+  const picked = pick && documents.loaded(pick.doc);
   if (!picked || doc.kind === pick.doc) return () => false;
   if (stage === "sass" && doc.kind === `ptx:${name.join(":")}`) {
     const wanted = ptxRow(picked, pick.row);
@@ -23,8 +23,8 @@ export function paired(session: Session, doc: Doc, pick: Pick | null): (row: num
 }
 
 /** The first such row, or -1. */
-export function firstPaired(session: Session, doc: Doc, pick: Pick): number {
-  const isPaired = paired(session, doc, pick);
+export function firstPaired(documents: Documents, doc: Doc, pick: Pick): number {
+  const isPaired = paired(documents, doc, pick);
   const length = doc.text?.length ?? 0;
   for (let row = 0; row < length; row++) if (isPaired(row)) return row;
   return -1;

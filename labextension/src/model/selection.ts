@@ -1,18 +1,14 @@
 /** What is chosen in a session: shared by all views of its documents, wherever they are mounted. */
 
+import type { DocumentInfo, Summary } from "../wire/state";
 import type { Heat } from "./heat";
 import type { Lane, Warned } from "./lane";
+import type { Panel } from "./panel";
+import { type Pick, type Place, SOURCE } from "./place";
 import type { Show } from "./rewrite";
-import type { DocumentInfo } from "../wire/state";
+import { Store } from "./observable";
 
-/** A row of a document; `from` is the pane in which it was picked ("" for anywhere else). */
-export interface Pick {
-  doc: string;
-  row: number;
-  from: string;
-}
-
-export interface Selection {
+export interface Selected {
   call: number;
   /** The open tab, "" until the user chooses; where the call has none of that name, its code is shown. */
   view: string;
@@ -39,13 +35,13 @@ export interface Selection {
   message: string;
 }
 
-export const NOTHING_SELECTED: Selection = {
+const NOTHING: Selected = {
   call: 0,
   view: "",
   hover: null,
   selected: null,
   follow: null,
-  active: "python",
+  active: SOURCE,
   show: { types: true, layouts: false, metadata: false },
   measure: "",
   heat: null,
@@ -57,3 +53,71 @@ export const NOTHING_SELECTED: Selection = {
   stages: [],
   message: "",
 };
+
+/** Of another call: what is of a call's rows is gone. */
+const OF_ROWS = { heat: null, lane: null, warned: null, librarySource: null, hover: null, selected: null, follow: null };
+
+export class Selection extends Store<Selected> {
+  private back: Place[] = [];
+
+  constructor(private panel: Panel) {
+    super(NOTHING);
+  }
+
+  get call(): number {
+    return Math.min(this.get().call, Math.max(0, this.panel.state.calls.length - 1));
+  }
+
+  /** Of the shown call. */
+  get summary(): Summary | null {
+    return this.panel.state.calls[this.call] ?? null;
+  }
+
+  pickCall(call: number): void {
+    this.back = [];
+    const has = this.panel.state.calls[call]?.views ?? [];
+    const { view } = this.get();
+    this.set({ call, active: SOURCE, ...OF_ROWS, view: !view || has.includes(view) ? view : "code" });
+  }
+
+  /** The cell ran again in the same panel: the documents are others; the tab and the panes stay, for the user chose them. */
+  forget(): void {
+    this.back = [];
+    this.set({ ...OF_ROWS, kernel: null, stages: [] });
+  }
+
+  say(message: string): void {
+    this.set({ message });
+  }
+
+  select(doc: string, row: number, from = doc): void {
+    this.set({ selected: { doc, row, from } });
+  }
+
+  /** From another view: opens the code, with the row's pane, and selects the row. */
+  show(doc: string, row: number): void {
+    this.set({ view: "code", active: doc, hover: null, selected: { doc, row, from: "" } });
+  }
+
+  /** Selects a row of the same document and remembers the way back. */
+  go(doc: string, from: number, to: number): void {
+    this.back = [...this.back.slice(-99), { doc, row: from }];
+    this.select(doc, to, "");
+  }
+
+  goBack(): void {
+    const place = this.back.pop();
+    if (place) this.select(place.doc, place.row, "");
+    else this.say("Nothing to go back to.");
+  }
+
+  get canGoBack(): boolean {
+    return this.back.length > 0;
+  }
+
+  /** Opens the passes and follows the instruction on a row of the optimised module through them. */
+  follow(doc: string, row: number): void {
+    if (doc !== "hlo" || !this.summary?.views.includes("passes")) return this.say("Select a line of the optimised HLO to follow it through the passes.");
+    this.set({ view: "passes", follow: { doc, row, from: "" } });
+  }
+}

@@ -1,7 +1,8 @@
 /** Finds the session of a widget's model or of a saved report: the same one for every view of it, whichever host draws it. */
 
 import { text } from "../wire/check";
-import { KernelSource, type Model, type Source } from "../wire/source";
+import { KernelSource } from "../wire/kernelSource";
+import type { Model, Source } from "../wire/source";
 import { Session } from "./session";
 
 export class Sessions {

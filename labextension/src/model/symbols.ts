@@ -4,7 +4,7 @@ import type { Doc } from "./document";
 import { type Token, isName, nameOf, tokenise } from "./highlight";
 
 /** The block whose names a row sees: in a jaxpr the nearest lambda, in HLO the computation, in MLIR any region. */
-export function scopeOf(doc: Doc, row: number): number {
+function scopeOf(doc: Doc, row: number): number {
   if (doc.kind === "jaxpr" && opensLambda(doc, row)) return row;
   let scope = opensScope(doc, row) ? row : doc.folds.parent(row);
   if (doc.kind === "jaxpr") while (scope >= 0 && !opensLambda(doc, scope)) scope = doc.folds.parent(scope);

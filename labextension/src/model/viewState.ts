@@ -2,9 +2,10 @@
 
 import { capped, count, entries, type Fields, fields, list, number } from "../wire/check";
 import type { Layout } from "./layout";
+import type { Place } from "./place";
 import type { Session } from "./session";
 
-export interface FoldedDocument {
+interface FoldedDocument {
   kind: string;
   /** As many lines as it had: of another length it is another document. */
   lines: number;
@@ -18,7 +19,7 @@ export interface ViewState {
   view: string;
   active: string;
   measure: string;
-  selected: { doc: string; row: number; lines: number } | null;
+  selected: (Place & { lines: number }) | null;
   panes: string[] | null;
   widths: Record<string, number>;
   height: number | null;
@@ -67,14 +68,14 @@ export function readViewState(raw: unknown): ViewState {
   };
 }
 
-const linesOf = (session: Session, kind: string): number => session.summary?.documents.find((info) => info.kind === kind)?.lines ?? -1;
+const linesOf = (session: Session, kind: string): number => session.selection.summary?.documents.find((info) => info.kind === kind)?.lines ?? -1;
 
 export function viewStateOf(session: Session, layout: Layout): ViewState {
-  const { view, active, measure, selected } = session.store.get();
+  const { view, active, measure, selected } = session.selection.get();
   const lines = selected ? linesOf(session, selected.doc) : -1;
   return {
-    run: session.state.run,
-    call: session.call,
+    run: session.panel.state.run,
+    call: session.selection.call,
     view,
     active,
     measure,
@@ -82,19 +83,19 @@ export function viewStateOf(session: Session, layout: Layout): ViewState {
     panes: layout.panes,
     widths: layout.widths,
     height: layout.height,
-    folds: session.folded().filter(({ kind }) => linesOf(session, kind) >= 0),
+    folds: session.documents.folded().filter(({ kind }) => linesOf(session, kind) >= 0),
   };
 }
 
 /** Tab and call as they were; selection and folds where they are of the same run and of documents as long. */
 export function restore(session: Session, kept: ViewState): void {
   const { run, call, view, active, measure, selected, folds } = kept;
-  if (call < session.state.calls.length) session.store.set({ call });
-  session.store.set({ view, measure, ...(linesOf(session, active) >= 0 && { active }) });
-  if (run && session.state.run && run !== session.state.run) return;
-  session.foldWhenLoaded(folds.filter(({ kind, lines }) => linesOf(session, kind) === lines));
+  if (call < session.panel.state.calls.length) session.selection.set({ call });
+  session.selection.set({ view, measure, ...(linesOf(session, active) >= 0 && { active }) });
+  if (run && session.panel.state.run && run !== session.panel.state.run) return;
+  session.documents.foldWhenLoaded(folds.filter(({ kind, lines }) => linesOf(session, kind) === lines));
   if (!selected || linesOf(session, selected.doc) !== selected.lines || selected.row >= selected.lines) return;
-  session.store.set({ selected: { doc: selected.doc, row: selected.row, from: "" } });
+  session.selection.set({ selected: { doc: selected.doc, row: selected.row, from: "" } });
 }
 
 export const layoutOf = ({ panes, widths, height }: ViewState): Partial<Layout> => ({ panes, widths, height });

@@ -3,7 +3,7 @@
 import { list } from "../wire/check";
 import { type Layout, newLayout } from "./layout";
 import type { Session } from "./session";
-import type { Store } from "./store";
+import type { Store } from "./observable";
 import { type ViewState, layoutOf, readViewState, restore, viewStateOf } from "./viewState";
 
 const KEY = "jaxstage.views";
@@ -37,7 +37,7 @@ export class ViewStates {
     if (!session.id) return () => undefined;
     const collect = () => this.set(session.id, viewStateOf(session, layout.get()));
     this.collectors.set(collect, session.id);
-    const ends = [session.store.subscribe((now, before) => now.hover === before.hover && collect()), layout.subscribe(collect)];
+    const ends = [session.selection.onChange((now, before) => now.hover === before.hover && collect()), layout.onChange(collect)];
     return () => {
       collect();
       this.collectors.delete(collect);

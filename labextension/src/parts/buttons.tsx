@@ -1,7 +1,5 @@
-import type { Session } from "../model/session";
-import { useShared } from "./hooks";
+import { useLayoutStore, useSelected } from "./hooks";
 import { IconButton } from "./icons";
-import { useLayoutStore } from "./layout";
 
 export function LinkButton({ text, onClick }: { text: string; onClick: () => void }) {
   return (
@@ -11,8 +9,8 @@ export function LinkButton({ text, onClick }: { text: string; onClick: () => voi
   );
 }
 
-export function Message({ session }: { session: Session }) {
-  const message = useShared(session, (s) => s.message);
+export function Message() {
+  const message = useSelected((s) => s.message);
   return <span role="status">{message && <span class="jxs-message">{message}</span>}</span>;
 }
 

@@ -12,7 +12,7 @@ export interface Surface {
 }
 
 /** What the theme says: asked for once, since an answer makes the browser style the page anew. */
-export interface Theme {
+interface Theme {
   colours: Map<string, string>;
   family: string | null;
 }

@@ -4,8 +4,10 @@ import { GRADIENT, INFERRED } from "../wire/columns";
 import type { Doc } from "../model/document";
 import { firstPaired } from "../model/pairs";
 import { plainOperation } from "../model/operations";
-import type { Session } from "../model/session";
-import type { Pick } from "../model/selection";
+import type { Documents } from "../model/documents";
+import type { Panel } from "../model/panel";
+import type { Pick } from "../model/place";
+import type { Selection } from "../model/selection";
 import { type Geometry, scrollHeight } from "./geometry";
 import { type Named, markHit, markNames, paintRows } from "./marks";
 import { contentOf } from "./rowContent";
@@ -29,12 +31,14 @@ export class CodePane {
 
   constructor(
     readonly doc: Doc,
-    readonly session: Session,
+    readonly documents: Documents,
+    readonly selection: Selection,
+    private panel: Panel,
   ) {
     this.ruler = new Ruler(doc, (row) => this.moveTo(row, "center"));
     this.sticky = new Sticky(
       doc,
-      (row) => contentOf(this.session, this.doc, row),
+      (row) => contentOf(this.documents, this.selection, this.doc, row),
       (row) => this.moveTo(row, "center"),
     );
     this.lines = new VirtualList(
@@ -51,14 +55,14 @@ export class CodePane {
     this.lines.attached();
     this.undo = [
       this.doc.onChange(() => this.rebuild()),
-      this.doc.onFill(() => this.fill()),
-      this.session.store.subscribe((now, before) => {
+      this.doc.fills.onChange(() => this.fill()),
+      this.selection.onChange((now, before) => {
         if (REBUILDING.some((name) => now[name] !== before[name])) this.rebuild();
         if (now.selected !== before.selected) this.follow(now.selected);
         if (now.selected !== before.selected) this.paintRuler();
         if (now.selected !== before.selected || now.hover !== before.hover) this.paint();
       }),
-      this.session.onState(() => {
+      this.panel.onChange(() => {
         this.showError();
         this.paint();
       }),
@@ -148,7 +152,7 @@ export class CodePane {
   }
 
   private create(row: number): HTMLElement {
-    const node = rowElement(contentOf(this.session, this.doc, row));
+    const node = rowElement(contentOf(this.documents, this.selection, this.doc, row));
     const flags = this.doc.rows?.flags[row] ?? 0;
     node.classList.toggle("jxs-inferred", (flags & INFERRED) > 0);
     node.classList.toggle("jxs-gradient", (flags & GRADIENT) > 0);
@@ -158,19 +162,19 @@ export class CodePane {
 
   /** Classes that come and go without a change of the rows: what is selected, lit, named, in error. */
   paint(): void {
-    const { session, doc } = this;
+    const { doc, documents, selection } = this;
     const { drawn } = this.lines;
-    paintRows(session, doc, drawn);
+    paintRows(documents, selection, doc, drawn);
     markNames(doc, drawn, this.named);
     markHit(doc, drawn);
     this.lines.setActive(doc.current);
   }
 
   private paintRuler(): void {
-    const { session, doc } = this;
-    const errorRow = doc.kind === "python" ? session.errorRow() : -1;
-    const { selected, warned } = session.store.get();
-    this.ruler.paint(session.lit(selected), errorRow, scrollHeight(this.geometry), warned?.rows(doc.kind) ?? []);
+    const { doc, documents, selection } = this;
+    const errorRow = doc.kind === "python" ? documents.errorRow() : -1;
+    const { selected, warned } = selection.get();
+    this.ruler.paint(documents.lit(selected), errorRow, scrollHeight(this.geometry), warned?.rows(doc.kind) ?? []);
   }
 
   /** Brings the hit that is stepped to into view sideways. */
@@ -183,7 +187,7 @@ export class CodePane {
 
   /** A new error is scrolled to, once. */
   private showError(): void {
-    const row = this.doc.kind === "python" ? this.session.errorRow() : -1;
+    const row = this.doc.kind === "python" ? this.documents.errorRow() : -1;
     if (row < 0 || row === this.doc.errorShown) return;
     this.doc.errorShown = row;
     this.moveTo(row, "center");
@@ -221,16 +225,16 @@ export class CodePane {
       const said = event.target.textContent ?? "";
       event.target.title = this.doc.help.get(said) ?? this.doc.help.get(plainOperation(said)) ?? "";
     }
-    const { hover, selected } = this.session.store.get();
+    const { hover, selected } = this.selection.get();
     if (row >= 0 && !(hover?.doc === this.doc.kind && hover.row === row)) {
       const pick: Pick = { doc: this.doc.kind, row, from: this.doc.kind };
-      this.session.store.set({ hover: selected?.doc === pick.doc && selected.row === row ? selected : pick });
+      this.selection.set({ hover: selected?.doc === pick.doc && selected.row === row ? selected : pick });
     }
   }
 
   private left(): void {
     this.name(null);
-    this.session.store.set({ hover: null });
+    this.selection.set({ hover: null });
   }
 
   private name(named: Named | null): void {
@@ -244,7 +248,7 @@ export class CodePane {
     if (!selected) return;
     this.doc.followed = selected;
     if (selected.from === this.doc.kind) return;
-    const pair = firstPaired(this.session, this.doc, selected);
+    const pair = firstPaired(this.documents, this.doc, selected);
     if (selected.doc === this.doc.kind) this.moveTo(selected.row, "center");
     else if (pair >= 0) this.moveTo(pair, "center");
     else this.revealLit(1, true);
@@ -252,9 +256,9 @@ export class CodePane {
 
   /** Follows a selection that was made in another view, while this pane was closed or empty. */
   private catchUp(): void {
-    const { selected } = this.session.store.get();
+    const { selected } = this.selection.get();
     if (!selected || selected === this.doc.followed || !this.canScroll || !this.doc.rows) return;
-    if (selected.doc === this.doc.kind || this.session.lit(selected)) this.follow(selected);
+    if (selected.doc === this.doc.kind || this.documents.lit(selected)) this.follow(selected);
   }
 
   /** Scrolls to a counterpart of the selection: the first one, or the next or previous from the current row. */
@@ -269,7 +273,7 @@ export class CodePane {
   }
 
   litRows(): number[] {
-    return this.session.litRowsOf(this.doc);
+    return this.documents.litRowsOf(this.doc);
   }
 
   private isInView(row: number): boolean {

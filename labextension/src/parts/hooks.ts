@@ -1,35 +1,82 @@
-import { useEffect, useReducer, useState } from "preact/hooks";
+/** What a view takes of the session that it is drawn in, and when it renders again. */
+
+import { createContext } from "preact";
+import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Doc } from "../model/document";
+import type { Panel } from "../model/panel";
+import type { Answer } from "../model/question";
+import type { Selected } from "../model/selection";
 import type { Session } from "../model/session";
-import type { Store } from "../model/store";
-import type { Selection } from "../model/selection";
+import type { Store } from "../model/observable";
+import type { Params, Reply } from "../wire/source";
+import { type Layout, newLayout } from "../model/layout";
 
-/** Renders again when the part of a store that `choose` picks has changed. */
-export function useStore<S extends object, T>(store: Store<S>, choose: (state: S) => T): T {
+export const LayoutContext = createContext<Store<Layout>>(newLayout());
+
+/** The layout of the mount that a component is part of. */
+export const useLayoutStore = (): Store<Layout> => useContext(LayoutContext);
+
+/** Renders again when the part of the layout that `choose` picks has changed. */
+export const useLayout = <T>(choose: (layout: Layout) => T): T => useStore(useLayoutStore(), choose);
+
+/** The session that is drawn below. */
+export const SessionContext = createContext<Session>(null as never);
+
+export const useDocuments = () => useContext(SessionContext).documents;
+export const useSelection = () => useContext(SessionContext).selection;
+export const useQuestions = () => useContext(SessionContext).questions;
+export const useKept = () => useContext(SessionContext).kept;
+
+type Listen = (changed: () => void) => () => void;
+
+/** What `read` gives, which renders again when `source` has changed it; `listen` tells how it is heard. */
+function useLive<T>(source: { onChange: Listen } | null, read: () => T, listen: (changed: () => void) => (() => void) | undefined = (changed) => source?.onChange(changed)): T {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
-  const chosen = choose(store.get());
+  const now = { read, value: read() };
+  const drawn = useRef(now);
+  drawn.current = now;
   useEffect(() => {
-    if (choose(store.get()) !== chosen) redraw(undefined as never); // changed since it was drawn
-    return store.subscribe((now, before) => choose(now) !== choose(before) && redraw(undefined as never));
-  }, [store]);
-  return chosen;
+    const check = () => {
+      if (drawn.current.read() !== drawn.current.value) redraw(undefined as never);
+    };
+    const end = listen(check);
+    check(); // changed since it was drawn
+    return end;
+  }, [source]);
+  return now.value;
 }
 
-/** Renders again when the part of the selection that `choose` picks has changed. */
-export const useShared = <T>(session: Session, choose: (selection: Selection) => T): T => useStore(session.store, choose);
+export const useStore = <S extends object, T>(store: Store<S>, choose: (state: S) => T): T => useLive(store, () => choose(store.get()));
 
-export function useKernelState(session: Session): void {
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
-  const { notices } = session;
-  useEffect(() => {
-    if (session.notices !== notices) redraw(undefined as never); // told since it was drawn
-    return session.onState(() => redraw(undefined as never));
-  }, [session]);
+export const useSelected = <T>(choose: (selected: Selected) => T): T => useStore(useSelection(), choose);
+
+/** Renders again with each state that the kernel pushes. */
+export function usePanel(): Panel {
+  const { panel } = useContext(SessionContext);
+  useLive(panel, () => panel.changes);
+  return panel;
 }
 
-export function useDoc(doc: Doc | null): void {
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
-  useEffect(() => doc?.onChange(() => redraw(undefined as never)), [doc]);
+export const useDoc = (doc: Doc | null) => useLive(doc, () => doc?.changes);
+
+/**
+ * Asks for `method` of the shown call and reads the reply with `read`, which throws where it is not as it must be.
+ * Asks once: a view drawn again finds what it had. Waits as long as the kernel computes, while the view is there.
+ */
+export function useQuestion<T>(method: string, params: Params, read: (reply: Reply) => T | Promise<T>): Answer<T> {
+  const question = useQuestions().asked(method, params, read);
+  return useLive(question, () => question.now, (changed) => question.use(changed));
+}
+
+/** As `useState`, for a view that is drawn anew. */
+export function useKeptState<T>(key: string, usual: T): [T, (value: T) => void] {
+  const kept = useKept();
+  const [value, set] = useState((kept.recall(key) as T | undefined) ?? usual);
+  const keep = (to: T) => {
+    kept.keep(key, to);
+    set(() => to);
+  };
+  return [value, keep];
 }
 
 export function useWidth(element: HTMLElement): number {

@@ -13,7 +13,7 @@ const PATHS = {
   goto: "M3 8h9M8.5 4l4 4-4 4",
 };
 
-export function Icon({ name }: { name: keyof typeof PATHS }) {
+function Icon({ name }: { name: keyof typeof PATHS }) {
   return (
     <svg class="jxs-icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path d={PATHS[name]} />

@@ -14,13 +14,13 @@ function step(pane: CodePane, by: number): void {
   const { folds, current } = pane.doc;
   const index = Math.max(0, Math.min(folds.indexOf(current) + by, folds.visible - 1));
   pane.moveTo(folds.rowAt(index), "nearest");
-  pane.session.store.set({ hover: { doc: pane.doc.kind, row: pane.doc.current, from: pane.doc.kind } });
+  pane.selection.set({ hover: { doc: pane.doc.kind, row: pane.doc.current, from: pane.doc.kind } });
 }
 
 function pick(pane: CodePane, row: number): void {
   pane.doc.current = row;
-  if (pane.doc.isLeftOut(row)) void actions.showWhole(pane.session, pane.doc, row);
-  else pane.session.select(pane.doc.kind, row);
+  if (pane.doc.isLeftOut(row)) void actions.showWhole(pane.documents, pane.selection, pane.doc, row);
+  else pane.selection.select(pane.doc.kind, row);
 }
 
 function fold(pane: CodePane, row: number): void {
@@ -47,7 +47,7 @@ function rightwards(pane: CodePane): void {
 
 async function goToName(pane: CodePane): Promise<void> {
   const found = nameOn(pane.doc, pane.doc.current);
-  if (found) await actions.goToDefinition(pane.session, pane.doc, found.name, pane.doc.current, found.global);
+  if (found) await actions.goToDefinition(pane.selection, pane.doc, found.name, pane.doc.current, found.global);
 }
 
 const KEYS: Record<string, (pane: CodePane) => void> = {
@@ -66,9 +66,9 @@ const KEYS: Record<string, (pane: CodePane) => void> = {
   n: (pane) => pane.revealLit(1),
   p: (pane) => pane.revealLit(-1),
   d: (pane) => void goToName(pane),
-  h: (pane) => pane.session.follow(pane.doc.kind, pane.doc.current),
-  c: (pane) => void actions.copyLine(pane.session, pane.doc),
-  C: (pane) => void actions.copyAll(pane.session, pane.doc),
+  h: (pane) => pane.selection.follow(pane.doc.kind, pane.doc.current),
+  c: (pane) => void actions.copyLine(pane.selection, pane.doc),
+  C: (pane) => void actions.copyAll(pane.selection, pane.doc),
 };
 
 export function attachKeys(pane: CodePane): void {
@@ -100,7 +100,7 @@ function follows(pane: CodePane, event: MouseEvent, target: HTMLElement, row: nu
   if (name === undefined || !(isRef || event.ctrlKey || event.metaKey)) return false;
   pane.doc.current = row;
   const go = isDef ? actions.goToUse : actions.goToDefinition;
-  void go(pane.session, pane.doc, name, row, isRef);
+  void go(pane.selection, pane.doc, name, row, isRef);
   return true;
 }
 

@@ -1,14 +1,12 @@
 /** A table whose rows stand for rows of a document, or for source lines: a click selects them, a double click shows them. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { Session } from "../model/session";
-import { lineOf, rowOfLine } from "../model/sourceLine";
+import { lineOf, rowOfLine } from "../model/sourceLines";
 import { type TableReply, textAt } from "../wire/tables";
 import { SourceGrid } from "./grid/sourceGrid";
-import { useDoc, useShared } from "./hooks";
+import { useDoc, useDocuments, useSelected, useSelection } from "./hooks";
 
-export interface LinkedTableProps {
-  session: Session;
+interface LinkedTableProps {
   table: TableReply;
   label: string;
   /** The document that the reply's row numbers are of. */
@@ -18,16 +16,18 @@ export interface LinkedTableProps {
   rows?: Uint32Array;
 }
 
-export function LinkedTable({ session, table, label, doc, from, rows }: LinkedTableProps) {
-  const selected = useShared(session, (s) => s.selected);
+export function LinkedTable({ table, label, doc, from, rows }: LinkedTableProps) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const selected = useSelected((s) => s.selected);
   const [current, setCurrent] = useState(-1);
-  useDoc(session.doc("python"));
+  useDoc(documents.doc("python"));
   const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
-  const line = lineOf(session, selected);
+  const line = lineOf(documents, selected);
   const at = table.row;
   const place = (row: number): [doc: string, row: number] => {
     const to = at[row] ?? -1;
-    return to >= 0 ? [doc, to] : ["python", rowOfLine(session, lines[row] ?? "")];
+    return to >= 0 ? [doc, to] : ["python", rowOfLine(documents, lines[row] ?? "")];
   };
   const go = (row: number, act: (doc: string, row: number) => void) => {
     const [where, to] = place(row);
@@ -35,14 +35,13 @@ export function LinkedTable({ session, table, label, doc, from, rows }: LinkedTa
   };
   return (
     <SourceGrid
-      session={session}
       grid={table.grid}
       {...(rows && { rows })}
       label={label}
       current={current}
       isLit={(row) => line !== "" && lines[row] === line}
-      onPick={(row) => (setCurrent(row), go(row, (where, to) => session.select(where, to, from)))}
-      onOpen={(row) => go(row, (where, to) => session.show(where, to))}
+      onPick={(row) => (setCurrent(row), go(row, (where, to) => selection.select(where, to, from)))}
+      onOpen={(row) => go(row, (where, to) => selection.show(where, to))}
     />
   );
 }

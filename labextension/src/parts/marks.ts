@@ -1,12 +1,14 @@
 /** What is marked on and inside drawn rows: the selection and what it lights up, the very expression, the named value, the search hit that is stepped to. */
 
 import type { Doc } from "../model/document";
-import { STRONG, type SourceRange, WEAK, classOf, inRange, sourceLine } from "../model/links";
+import { STRONG, WEAK, classOf, inRange, sourceLine } from "../model/links";
+import type { SourceRange } from "../model/place";
 import { paired } from "../model/pairs";
-import type { Session } from "../model/session";
 import { sameScope } from "../model/symbols";
 import { isTitle } from "./rowContent";
 import { element } from "./rowView";
+import type { Documents } from "../model/documents";
+import type { Selection } from "../model/selection";
 
 export type Drawn = Map<number, HTMLElement>;
 
@@ -17,11 +19,11 @@ export interface Named {
 }
 
 /** Marks which drawn rows are selected, lit, current, in error. */
-export function paintRows(session: Session, doc: Doc, drawn: Drawn): void {
-  const { hover, selected } = session.store.get();
-  const [hoverLit, heldLit] = [session.lit(hover), session.lit(selected)];
-  const errorRow = doc.kind === "python" ? session.errorRow() : -1;
-  const [hoverPair, heldPair] = [paired(session, doc, hover), paired(session, doc, selected)];
+export function paintRows(documents: Documents, selection: Selection, doc: Doc, drawn: Drawn): void {
+  const { hover, selected } = selection.get();
+  const [hoverLit, heldLit] = [documents.lit(hover), documents.lit(selected)];
+  const errorRow = doc.kind === "python" ? documents.errorRow() : -1;
+  const [hoverPair, heldPair] = [paired(documents, doc, hover), paired(documents, doc, selected)];
   for (const [row, node] of drawn) {
     const held = doc.rows ? classOf(heldLit, doc.rows, row) : 0;
     const hovered = doc.rows ? classOf(hoverLit, doc.rows, row) : 0;
@@ -49,8 +51,8 @@ export function underline(doc: Doc, row: number, node: HTMLElement, range: Sourc
   const line = doc.rows && sourceLine(doc.rows, row);
   if (!line || !range || !range.endColumn || !inRange(range, line)) return;
   const text = doc.text?.line(row) ?? "";
-  const from = line.number === range.line ? range.column - 1 : text.length - text.trimStart().length;
-  const to = Math.min(line.number === range.endLine ? range.endColumn - 1 : text.length, text.length);
+  const from = line.line === range.line ? range.column - 1 : text.length - text.trimStart().length;
+  const to = Math.min(line.line === range.endLine ? range.endColumn - 1 : text.length, text.length);
   if (to <= from) return;
   const mark = element("span", "jxs-range");
   mark.style.left = `${from}ch`;

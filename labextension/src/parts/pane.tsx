@@ -3,34 +3,38 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyAll, foldAll } from "../model/actions";
 import type { Doc } from "../model/document";
 import { STRONG, classOf } from "../model/links";
-import type { Session } from "../model/session";
 import { CodePane } from "./codePane";
-import { useDoc, useShared } from "./hooks";
+import { useDoc, useDocuments, usePanel, useSelected, useSelection } from "./hooks";
 import { IconButton } from "./icons";
 import { attachClicks, attachKeys } from "./keys";
 import { SearchBar } from "./searchBar";
 
-function useCodePane(doc: Doc, session: Session) {
+function useCodePane(doc: Doc) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const panel = usePanel();
   const body = useRef<HTMLDivElement>(null);
   const [pane, setPane] = useState<CodePane | null>(null);
   useLayoutEffect(() => {
     if (!body.current) return undefined;
-    const made = new CodePane(doc, session);
+    const made = new CodePane(doc, documents, selection, panel);
     attachKeys(made);
     attachClicks(made);
     made.mount(body.current);
     setPane(made);
     return () => made.unmount();
-  }, [doc, session]);
+  }, [doc, documents]);
   return { body, pane };
 }
 
-function Counterparts({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePane | null }) {
-  useShared(session, (s) => s.selected);
-  const found = session.litRowsOf(doc);
+function Counterparts({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  useSelected((s) => s.selected);
+  const found = documents.litRowsOf(doc);
   const [first] = found;
   if (first === undefined || !doc.rows) return null;
-  const direct = classOf(session.lit(session.store.get().selected), doc.rows, first) === STRONG;
+  const direct = classOf(documents.lit(selection.get().selected), doc.rows, first) === STRONG;
   const title = direct ? "from the same expression" : "from the same line, or from functions it calls";
   return (
     <span class="jxs-counterparts">
@@ -56,7 +60,8 @@ function Trouble({ text, onRetry }: { text: string; onRetry: (() => void) | null
   );
 }
 
-function Head({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePane | null }) {
+function Head({ doc, pane }: { doc: Doc; pane: CodePane | null }) {
+  const selection = useSelection();
   const folded = doc.folds.anyFolded;
   const search = () => {
     doc.search = { ...doc.search, open: !doc.search.open };
@@ -66,7 +71,7 @@ function Head({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePa
     <div class="jxs-pane-head">
       <h3>{doc.info.title}</h3>
       {doc.info.lines > 0 && <span class="jxs-dim jxs-lines">{`${counted(doc.info.lines)} ${doc.info.lines === 1 ? "line" : "lines"}`}</span>}
-      <Counterparts doc={doc} session={session} pane={pane} />
+      <Counterparts doc={doc} pane={pane} />
       <span class="jxs-grow" />
       <IconButton icon="search" label="Search this pane (/)" pressed={doc.search.open} onClick={search} />
       <IconButton
@@ -74,18 +79,20 @@ function Head({ doc, session, pane }: { doc: Doc; session: Session; pane: CodePa
         label={folded ? "Unfold all (F)" : "Fold all (F)"}
         onClick={() => foldAll(doc)}
       />
-      <IconButton icon="copy" label="Copy this pane (Shift+C)" onClick={() => void copyAll(session, doc)} />
+      <IconButton icon="copy" label="Copy this pane (Shift+C)" onClick={() => void copyAll(selection, doc)} />
     </div>
   );
 }
 
-export function Pane({ doc, session, weight }: { doc: Doc; session: Session; weight: number }) {
+export function Pane({ doc, weight }: { doc: Doc; weight: number }) {
+  const documents = useDocuments();
+  const selection = useSelection();
   useDoc(doc);
-  const { body, pane } = useCodePane(doc, session);
+  const { body, pane } = useCodePane(doc);
   const problem = doc.problem ?? doc.text?.problem ?? null;
   const retry = () => {
     if (doc.text?.problem) doc.text.retry();
-    else session.load(doc);
+    else documents.load(doc);
   };
   return (
     <section
@@ -94,9 +101,9 @@ export function Pane({ doc, session, weight }: { doc: Doc; session: Session; wei
       data-ready={doc.text && doc.rows ? "true" : "false"}
       aria-label={doc.info.title}
       style={{ flexGrow: weight, "--jxs-own-lines": String(doc.info.lines) }}
-      onFocusIn={() => session.store.set({ active: doc.kind })}
+      onFocusIn={() => selection.set({ active: doc.kind })}
     >
-      <Head doc={doc} session={session} pane={pane} />
+      <Head doc={doc} pane={pane} />
       {doc.search.open && <SearchBar doc={doc} pane={pane} />}
       {problem && <Trouble text={problem} onRetry={doc.isAbsent && !doc.text?.problem ? null : retry} />}
       <div class="jxs-pane-body" ref={body}>

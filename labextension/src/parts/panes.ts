@@ -1,8 +1,8 @@
-import { isSource } from "../model/document";
+import { isSource } from "../model/place";
 import type { DocumentInfo } from "../wire/state";
 
 export const WIDE = 1000;
-export const MAX_PANES = 4;
+const MAX_PANES = 4;
 
 /** Panes shown before the user chooses: the source, the last stage, and the jaxpr where there is room. */
 export function defaultPanes(documents: DocumentInfo[], width: number): string[] {

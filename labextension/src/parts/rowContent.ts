@@ -1,14 +1,16 @@
 /** What a row of a document shows: its text, and all that the session knows of it. */
 
-import { type Doc, isSource } from "../model/document";
+import type { Doc } from "../model/document";
+import { isSource } from "../model/place";
 import { nameOf, tokenise, tokenisePython } from "../model/highlight";
 import { hiddenStretches } from "../model/rewrite";
-import type { Session } from "../model/session";
 import { type RowContent, marksIn } from "./rowView";
+import type { Documents } from "../model/documents";
+import type { Selection } from "../model/selection";
 
-export function contentOf(session: Session, doc: Doc, row: number): RowContent {
+export function contentOf(documents: Documents, selection: Selection, doc: Doc, row: number): RowContent {
   const line = doc.text?.line(row);
-  const { show } = session.store.get();
+  const { show } = selection.get();
   const { query, matchCase, open } = doc.search;
   const number = doc.rows?.number?.[row];
   return {
@@ -21,29 +23,29 @@ export function contentOf(session: Session, doc: Doc, row: number): RowContent {
     marks: open && line !== undefined ? marksIn(line, query, matchCase) : [],
     fold: doc.folds.canFold(row) ? (doc.folds.isFolded(row) ? "closed" : "open") : "none",
     foldedRows: doc.folds.end(row) - row,
-    comment: show.metadata ? comment(session, doc, row) : "",
-    hue: session.hue(doc, row),
-    heat: heat(session, doc, row),
-    lane: lane(session, doc, row),
-    warning: warning(session, doc, row),
+    comment: show.metadata ? comment(documents, doc, row) : "",
+    hue: documents.hue(doc, row),
+    heat: heat(documents, selection, doc, row),
+    lane: lane(selection, doc, row),
+    warning: warning(selection, doc, row),
   };
 }
 
 /** Documents that can have a measure keep room for it on all their rows. */
-function heat(session: Session, doc: Doc, row: number): RowContent["heat"] {
-  const { heat } = session.store.get();
+function heat(documents: Documents, selection: Selection, doc: Doc, row: number): RowContent["heat"] {
+  const { heat } = selection.get();
   if (!heat || (doc.kind !== "hlo" && !isSource(doc.kind))) return null;
-  return heat.of(session, doc, row) ?? { share: 0, title: "" };
+  return heat.of(documents, doc, row) ?? { share: 0, title: "" };
 }
 
-function lane(session: Session, doc: Doc, row: number): RowContent["lane"] {
-  const { lane: beside } = session.store.get();
+function lane(selection: Selection, doc: Doc, row: number): RowContent["lane"] {
+  const { lane: beside } = selection.get();
   const width = beside?.width(doc.kind) ?? 0;
   return beside && width ? { mark: beside.at(doc.kind, row), width } : null;
 }
 
-function warning(session: Session, doc: Doc, row: number): RowContent["warning"] {
-  const { warned } = session.store.get();
+function warning(selection: Selection, doc: Doc, row: number): RowContent["warning"] {
+  const { warned } = selection.get();
   return warned?.has(doc.kind) ? warned.at(doc.kind, row) : undefined;
 }
 
@@ -57,9 +59,9 @@ export function isTitle({ rows }: Doc, row: number): boolean {
   return rows?.number != null && (rows.number[row] ?? -1) < 0;
 }
 
-function comment(session: Session, doc: Doc, row: number): string {
+function comment(documents: Documents, doc: Doc, row: number): string {
   const { rows, kind } = doc;
-  const frames = session.frames(doc.call);
+  const frames = documents.frames(doc.call);
   const frame = rows?.frame[row] ?? -1;
   if (!rows || !frames || isSource(kind)) return "";
   const anchor = frames.anchor[frame] ?? -1;

@@ -9,7 +9,7 @@ const [, WEAK_MARK, HIT_MARK, STRONG_MARK, WARNING_MARK, ERROR_MARK] = CLASSES.k
 const SLOT_PX = 3;
 
 /** The strongest thing in each slot of the ruler, as an index into CLASSES. */
-export function slots(doc: Doc, lit: Lit | null, errorRow: number, n: number, warned: Iterable<number> = []): Uint8Array {
+function slots(doc: Doc, lit: Lit | null, errorRow: number, n: number, warned: Iterable<number> = []): Uint8Array {
   const marks = new Uint8Array(n);
   const put = (row: number, mark = 0) => {
     const slot = Math.min(n - 1, Math.floor((doc.folds.indexOf(row) / Math.max(1, doc.folds.visible)) * n));

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useLayout, useLayoutStore } from "./layout";
+import { useLayout, useLayoutStore } from "./hooks";
 
 const SMALLEST = 0.15;
 

@@ -1,7 +1,37 @@
 import { clock } from "../wire/figures";
 import { useEffect, useReducer } from "preact/hooks";
-import type { QuestionState } from "./useQuestion";
 import { WorkerLog } from "./workerLog";
+import type { Answer } from "../model/question";
+
+/** Beside a control, what it waits for: how long already, how far it is, and a way out. */
+export function Asking({ question }: { question: Answer<unknown> }) {
+  const elapsed = useElapsed(question.since, question.state === "waiting");
+  if (question.state === "waiting") {
+    return (
+      <span class="jxs-asking" role="status">
+        <i class="jxs-spinner" aria-hidden="true" />
+        {elapsed > 0.5 && (
+          <>
+            {question.progress} <span aria-hidden="true">{clock(elapsed)}</span>
+            <button type="button" class="jxs-button" onClick={question.stop}>
+              Cancel
+            </button>
+          </>
+        )}
+      </span>
+    );
+  }
+  return (
+    <span class="jxs-asking">
+      <span class="jxs-asking-why jxs-cut" role="alert" title={question.problem}>
+        {question.problem || "stopped"}
+      </span>
+      <button type="button" class="jxs-button" onClick={question.askAgain}>
+        Try again
+      </button>
+    </span>
+  );
+}
 
 const TICK_MS = 200;
 /** What is there sooner needs no word. */
@@ -19,7 +49,7 @@ export function useElapsed(since: number, running: boolean): number {
 }
 
 /** In place of what is not there yet: what is being done, how long already, how far it is; and a way out. */
-export function Waiting({ question, what }: { question: QuestionState<unknown>; what: string }) {
+export function Waiting({ question, what }: { question: Answer<unknown>; what: string }) {
   const waiting = question.state === "waiting";
   const elapsed = useElapsed(question.since, waiting);
   if (question.state === "failed") return <Failed question={question} />;
@@ -42,11 +72,11 @@ export function Waiting({ question, what }: { question: QuestionState<unknown>; 
 }
 
 /** What a worker process did not survive is explained by its log at times. */
-function Failed({ question }: { question: QuestionState<unknown> }) {
+function Failed({ question }: { question: Answer<unknown> }) {
   return (
     <>
       <Refused text={question.problem} button={question.isAbsent ? "" : "Try again"} onClick={question.askAgain} />
-      {question.hasLog && <WorkerLog session={question.session} />}
+      {question.hasLog && <WorkerLog />}
     </>
   );
 }

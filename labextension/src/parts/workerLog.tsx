@@ -1,7 +1,7 @@
 import { messageOf } from "../wire/errors";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Session } from "../model/session";
 import type { Reply } from "../wire/source";
+import { useQuestions } from "./hooks";
 
 const MAX_LINES = 1000;
 const MAX_TEXT = 2000;
@@ -15,7 +15,8 @@ export function readLog({ result }: Reply): string {
 }
 
 /** A button for what the compile worker has printed: asked for when it is opened, anew each time. */
-export function WorkerLog({ session }: { session: Session }) {
+export function WorkerLog() {
+  const questions = useQuestions();
   const [open, setOpen] = useState(false);
   const [text, setText] = useState<string | null>(null);
   const log = useRef<HTMLPreElement>(null);
@@ -23,8 +24,8 @@ export function WorkerLog({ session }: { session: Session }) {
     if (!open) return undefined;
     let there = true;
     const show = (said: string) => there && setText(said);
-    session.source
-      .request("log", { call: session.call })
+    questions
+      .request("log")
       .then((reply) => show(readLog(reply) || "The worker printed nothing."))
       .catch((error: unknown) => show(messageOf(error)));
     return () => {

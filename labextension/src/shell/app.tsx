@@ -2,21 +2,35 @@ import { TABS } from "jaxstage:tabs";
 import { useEffect, useRef } from "preact/hooks";
 import { showMachineCode, toggle } from "../model/actions";
 import type { Layout } from "../model/layout";
-import type { Store } from "../model/store";
-import { useLayout } from "../parts/layout";
-import type { Session } from "../model/session";
+import type { Store } from "../model/observable";
+import { useDocuments, useKept, useLayout, usePanel, useSelected, useSelection, useWidth } from "../parts/hooks";
 import { Header } from "./header";
 import { Help } from "./help";
-import { MissingExtension } from "./missingExtension";
-import { useKernelState, useShared, useWidth } from "../parts/hooks";
 import { isOwnKey } from "../parts/ownKeys";
 import { openSearch } from "../parts/searchBar";
 import { HeightHandle } from "../parts/splitter";
-import { Tabs } from "./tabBar";
-import { openTab, tabsOf } from "./tabs";
+import { Tabs, openTab, tabsOf } from "./tabBar";
 import type { Tab, TabProps } from "../tabs/tab";
 import { loadedView } from "./loaded";
 import { nextWarning } from "./warnings";
+import type { Documents } from "../model/documents";
+import type { Selection } from "../model/selection";
+import type { Kept } from "../model/kept";
+import { BUILD } from "jaxstage:build";
+import { offered } from "../wire/panelModule";
+
+const MISSING = "With the JupyterLab extension (comes with pip install jaxstage-ext, reload the page) lines light up in the cells.";
+const OTHER = "The JupyterLab extension is of another version of JAXStage: update jaxstage-ext beside JupyterLab, reload the page, and lines light up in the cells.";
+
+/** JupyterLab and Notebook 7 have it in their pages; other hosts know no such extension. */
+const isJupyter = (): boolean => document.getElementById("jupyter-config-data") !== null;
+
+/** What the JupyterLab extension would add, in Jupyter pages where the panel is drawn without it. */
+function MissingExtension() {
+  const extension = offered();
+  if (!isJupyter() || extension?.version === BUILD) return null;
+  return <p class="jxs-extension jxs-dim">{extension ? OTHER : MISSING}</p>;
+}
 
 /** The browser's full screen; where it is refused, the whole window. */
 async function toggleFull(root: HTMLElement, layout: Store<Layout>): Promise<void> {
@@ -30,11 +44,11 @@ async function toggleFull(root: HTMLElement, layout: Store<Layout>): Promise<voi
   return undefined;
 }
 
-function escape(session: Session, layout: Store<Layout>): boolean {
+function escape(selection: Selection, layout: Store<Layout>): boolean {
   const { help, large, stack } = layout.get();
   if (help) layout.set({ help: false });
   else if (stack) layout.set({ stack: false });
-  else if (session.store.get().selected) session.store.set({ selected: null, hover: null });
+  else if (selection.get().selected) selection.set({ selected: null, hover: null });
   else if (large) layout.set({ large: false });
   else return false;
   return true;
@@ -49,28 +63,27 @@ function searchView(root: HTMLElement): void {
   box?.select();
 }
 
-function command(event: KeyboardEvent, root: HTMLElement, session: Session, layout: Store<Layout>): boolean {
-  const { store } = session;
+function command(event: KeyboardEvent, root: HTMLElement, documents: Documents, selection: Selection, kept: Kept, layout: Store<Layout>): boolean {
   const control = event.ctrlKey || event.metaKey;
-  const tabs = tabsOf(session.summary);
-  const inCode = openTab(session.summary, store.get().view) === "code";
-  const search = () => (inCode ? openSearch(session.loaded(store.get().active), root) : searchView(root));
-  if (event.key === "Escape") return escape(session, layout);
+  const tabs = tabsOf(selection.summary);
+  const inCode = openTab(selection.summary, selection.get().view) === "code";
+  const search = () => (inCode ? openSearch(documents.loaded(selection.get().active), root) : searchView(root));
+  if (event.key === "Escape") return escape(selection, layout);
   if (control && event.key === "f") return search(), true;
-  if (inCode && event.altKey && event.key === "ArrowLeft") return session.goBack(), true;
+  if (inCode && event.altKey && event.key === "ArrowLeft") return selection.goBack(), true;
   if (control || event.altKey || (event.target as HTMLElement).matches("input, select, textarea")) return false;
   const view = tabs[Number(event.key) - 1];
-  if (view && tabs.length > 1) return store.set({ view }), true;
+  if (view && tabs.length > 1) return selection.set({ view }), true;
   const keys: Record<string, () => void> = {
     "/": search,
     "?": () => layout.set({ help: !layout.get().help }),
     s: () => inCode && layout.set({ stack: !layout.get().stack }),
     z: () => void toggleFull(root, layout),
-    k: () => showMachineCode(session),
-    w: () => nextWarning(session),
-    t: () => toggle(session, "types"),
-    l: () => toggle(session, "layouts"),
-    m: () => toggle(session, "metadata"),
+    k: () => showMachineCode(selection),
+    w: () => nextWarning(selection, kept),
+    t: () => toggle(selection, "types"),
+    l: () => toggle(selection, "layouts"),
+    m: () => toggle(selection, "metadata"),
   };
   keys[event.key]?.();
   return event.key in keys;
@@ -80,25 +93,29 @@ function command(event: KeyboardEvent, root: HTMLElement, session: Session, layo
 const leave = (root: HTMLElement) => root.parentElement?.closest<HTMLElement>("[tabindex]")?.focus({ preventScroll: true });
 
 /** The panel's keys end here: the notebook around it must not take them for commands. */
-function useKeys(root: HTMLElement, session: Session, layout: Store<Layout>): void {
+function useKeys(root: HTMLElement, layout: Store<Layout>): void {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const kept = useKept();
   useEffect(() => {
     const listener = (event: KeyboardEvent) => {
-      if (command(event, root, session, layout)) event.preventDefault();
+      if (command(event, root, documents, selection, kept, layout)) event.preventDefault();
       else if (event.key === "Escape") leave(root);
       if (isOwnKey(event)) event.stopPropagation();
     };
     root.addEventListener("keydown", listener);
     return () => root.removeEventListener("keydown", listener);
-  }, [root, session]);
+  }, [root, selection]);
 }
 
 const MESSAGE_MS = 4000;
 
-function useFadingMessage(session: Session): void {
-  const message = useShared(session, (s) => s.message);
+function useFadingMessage(): void {
+  const selection = useSelection();
+  const message = useSelected((s) => s.message);
   useEffect(() => {
     if (!message) return undefined;
-    const timer = setTimeout(() => session.say(""), MESSAGE_MS);
+    const timer = setTimeout(() => selection.say(""), MESSAGE_MS);
     return () => clearTimeout(timer);
   }, [message]);
 }
@@ -107,7 +124,8 @@ function useFadingMessage(session: Session): void {
  * The keyboard stays in the panel when what it was in goes away with its view: in the code, else on the tab, where the
  * next number opens another. Another view of the panel takes none.
  */
-function useFocusIn(root: HTMLElement, session: Session, view: string): void {
+function useFocusIn(root: HTMLElement, view: string): void {
+  const selection = useSelection();
   const before = useRef(view);
   const mine = useRef(false);
   useEffect(() => {
@@ -121,16 +139,16 @@ function useFocusIn(root: HTMLElement, session: Session, view: string): void {
     const at = document.activeElement;
     const isOnTab = root.contains(at) && at?.getAttribute("role") === "tab";
     if (!mine.current || (root.contains(at) && !isOnTab)) return;
-    const { active } = session.store.get();
+    const { active } = selection.get();
     const own = isOnTab ? "" : view === "code" ? `[data-doc="${active}"] .jxs-code` : "";
     const tab = '[role="tab"][aria-selected="true"]';
     const place = (own && root.querySelector<HTMLElement>(own)) || root.querySelector<HTMLElement>(tab);
     place?.focus({ preventScroll: true });
-  }, [root, session, view]);
+  }, [root, view]);
 }
 
 function OpenTab({ name, ...props }: TabProps & { name: string }) {
-  const { session } = props;
+  const selection = useSelection();
   const height = useLayout((s) => s.height);
   const { component: View = loadedView(name), bare, tall, title } = TABS[name] as Tab;
   if (bare) {
@@ -143,39 +161,39 @@ function OpenTab({ name, ...props }: TabProps & { name: string }) {
   const style = height === null ? {} : { height: `${height}px`, maxHeight: "none" };
   return (
     <div class={tall ? "jxs-view jxs-column jxs-tall" : "jxs-view jxs-column"} role="tabpanel" aria-label={title} data-view={name} style={style}>
-      <View {...props} key={session.call} />
+      <View {...props} key={selection.call} />
     </div>
   );
 }
 
 interface Props {
-  session: Session;
   layout: Store<Layout>;
   root: HTMLElement;
 }
 
-export function App({ session, layout, root }: Props) {
-  useKernelState(session);
-  useKeys(root, session, layout);
-  useFadingMessage(session);
+export function App({ layout, root }: Props) {
+  const selection = useSelection();
+  usePanel();
+  useKeys(root, layout);
+  useFadingMessage();
   const width = useWidth(root);
   const help = useLayout((s) => s.help);
   const large = useLayout((s) => s.large);
-  const chosen = useShared(session, (s) => s.view);
-  useShared(session, (s) => s.call);
+  const chosen = useSelected((s) => s.view);
+  useSelected((s) => s.call);
   useEffect(() => void root.classList.toggle("jxs-large", large), [large]);
-  const tabs = tabsOf(session.summary);
-  const open = openTab(session.summary, chosen);
-  useFocusIn(root, session, open);
+  const tabs = tabsOf(selection.summary);
+  const open = openTab(selection.summary, chosen);
+  useFocusIn(root, open);
   const full = () => void toggleFull(root, layout);
-  const filled = open !== "code" || (session.summary?.documents.length ?? 0) > 0;
+  const filled = open !== "code" || (selection.summary?.documents.length ?? 0) > 0;
   return (
     <>
-      <Header session={session} />
+      <Header />
       {filled && (
         <>
-          {tabs.length > 1 && <Tabs session={session} tabs={tabs} open={open} onFull={full} />}
-          <OpenTab name={open} session={session} width={width} onFull={tabs.length > 1 ? null : full} />
+          {tabs.length > 1 && <Tabs tabs={tabs} open={open} onFull={full} />}
+          <OpenTab name={open} width={width} onFull={tabs.length > 1 ? null : full} />
           <HeightHandle />
           <MissingExtension />
         </>

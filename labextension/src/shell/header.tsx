@@ -1,13 +1,47 @@
 import { clock, duration, percent } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
-import type { Session } from "../model/session";
 import { LinkButton } from "../parts/buttons";
-import { useKernelState, useShared } from "../parts/hooks";
+import { useDocuments, usePanel, useQuestion, useQuestions, useSelection } from "../parts/hooks";
 import { useElapsed } from "../parts/waiting";
 import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
-import { LongCompile } from "./longCompile";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
+import type { Reply } from "../wire/source";
+
+/** Seconds after which a compile takes long. */
+const LONG = 5;
+
+interface Wait {
+  text: string;
+  canStop: boolean;
+}
+
+function read({ result }: Reply): Wait {
+  return { text: typeof result.text === "string" ? result.text : "", canStop: result.can_stop === true };
+}
+
+/** Of a compile that takes long: where it runs, what stops it, and the button where something does. */
+function LongCompile({ stage }: { stage: Stage }) {
+  const panel = usePanel();
+  return useElapsed(panel.since(stage), true) < LONG ? null : <Offer />;
+}
+
+function Offer() {
+  const questions = useQuestions();
+  const wait = useQuestion("compile wait", {}, read).value;
+  if (!wait?.text) return null;
+  const cancel = () => void questions.request("stop compile").catch(() => undefined);
+  return (
+    <div class="jxs-note jxs-long-compile" role="status">
+      <span class="jxs-anywhere">{wait.text}</span>
+      {wait.canStop && (
+        <button type="button" class="jxs-button jxs-boxed" onClick={cancel}>
+          Cancel
+        </button>
+      )}
+    </div>
+  );
+}
 
 /** The time that a stage has taken so far, by the clock of this page. */
 function Ticking({ since }: { since: number }) {
@@ -73,11 +107,9 @@ function Linked({ coverage }: { coverage: Coverage }) {
 interface FailureProps {
   error: StageFailure;
   onShow: (() => void) | null;
-  /** The session, where a worker process may have said more. */
-  session: Session | null;
 }
 
-function Failure({ error, onShow, session }: FailureProps) {
+function Failure({ error, onShow }: FailureProps) {
   const place = error.line === null ? "" : `${error.label ?? error.file ?? ""}:${error.line}`;
   return (
     <div class="jxs-failure" role="alert">
@@ -88,7 +120,7 @@ function Failure({ error, onShow, session }: FailureProps) {
       </div>
       {error.explanation && <p class="jxs-failure-told jxs-anywhere">{error.explanation}</p>}
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
-      {session && <WorkerLog session={session} />}
+      {error.hasLog && <WorkerLog />}
     </div>
   );
 }
@@ -105,13 +137,14 @@ function Options({ options }: { options: Summary["options"] }) {
   );
 }
 
-function Picker({ session, calls }: { session: Session; calls: Summary[] }) {
+function Picker({ calls }: { calls: Summary[] }) {
+  const selection = useSelection();
   return (
     <select
       class="jxs-picker"
       aria-label="call"
-      value={session.call}
-      onChange={(e) => session.pickCall(Number((e.target as HTMLSelectElement).value))}
+      value={selection.call}
+      onChange={(e) => selection.pickCall(Number((e.target as HTMLSelectElement).value))}
     >
       {calls.map((call, i) => (
         <option value={i} key={i}>
@@ -124,16 +157,17 @@ function Picker({ session, calls }: { session: Session; calls: Summary[] }) {
   );
 }
 
-export function Header({ session }: { session: Session }) {
-  useKernelState(session);
-  useShared(session, (s) => s.call);
-  const { calls, busy } = session.state;
-  const summary = session.summary;
+export function Header() {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const panel = usePanel();
+  const { calls, busy } = panel.state;
+  const summary = selection.summary;
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
   const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
   const show = () => {
-    const row = session.errorRow();
-    if (row >= 0) session.select("python", row, "");
+    const row = documents.errorRow();
+    if (row >= 0) selection.select("python", row, "");
   };
   return (
     <header class="jxs-header">
@@ -141,18 +175,18 @@ export function Header({ session }: { session: Session }) {
         <code class="jxs-signature" title={summary.signature}>
           {summary.signature || summary.name}
         </code>
-        {session.call > 0 && calls[0]?.open === "compiles" && (
-          <button type="button" class="jxs-button jxs-boxed" onClick={() => session.pickCall(0)}>
+        {selection.call > 0 && calls[0]?.open === "compiles" && (
+          <button type="button" class="jxs-button jxs-boxed" onClick={() => selection.pickCall(0)}>
             ‹ Compiles
           </button>
         )}
-        {calls.length > 1 && <Picker session={session} calls={calls} />}
+        {calls.length > 1 && <Picker calls={calls} />}
         <span class="jxs-target">{summary.target}</span>
       </div>
       <div class="jxs-figures">
         <div class="jxs-stages" role="list" aria-label="stages">
           {summary.stages.map((stage) => (
-            <StageView stage={stage} since={session.isOrphaned ? null : session.since(stage)} key={stage.name} />
+            <StageView stage={stage} since={panel.isOrphaned ? null : panel.since(stage)} key={stage.name} />
           ))}
         </div>
         <div class="jxs-facts" role="list" aria-label="facts">
@@ -160,17 +194,16 @@ export function Header({ session }: { session: Session }) {
             <FactView fact={fact} key={fact.label} />
           ))}
           {summary.coverage && <Linked coverage={summary.coverage} />}
-          <Warnings session={session} />
+          <Warnings />
         </div>
       </div>
-      {compiling && !session.isOrphaned && <LongCompile session={session} stage={compiling} key={session.call} />}
+      {compiling && !panel.isOrphaned && <LongCompile stage={compiling} key={selection.call} />}
       {summary.options.length > 0 && <Options options={summary.options} />}
       {summary.error && (
         <Failure
           error={summary.error}
           onShow={summary.error.line === null ? null : show}
-          session={summary.error.hasLog ? session : null}
-          key={session.call}
+          key={selection.call}
         />
       )}
       {summary.notes.map((note) => (

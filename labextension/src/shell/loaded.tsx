@@ -2,11 +2,11 @@
 
 import { SHARED } from "jaxstage:shared";
 import { addStyle } from "../parts/pageStyle";
-import { useQuestion } from "../parts/useQuestion";
 import { Waiting } from "../parts/waiting";
 import type { View } from "../tabs/tab";
 import { importScript } from "../wire/importScript";
 import type { Reply } from "../wire/source";
+import { useQuestion } from "../parts/hooks";
 
 /** A script gives a function of what it shares with the panel, and its style: in a layer, whose place the panel's has fixed. */
 async function read(name: string, reply: Reply): Promise<{ view: View }> {
@@ -23,7 +23,7 @@ export function loadedView(name: string): View {
   const known = loaded.get(name);
   if (known) return known;
   const made: View = function Loaded(props) {
-    const question = useQuestion(props.session, "script", { doc: name }, (reply) => read(name, reply));
+    const question = useQuestion("script", { doc: name }, (reply) => read(name, reply));
     if (!question.value) return <Waiting question={question} what="Loading the view" />;
     const { view: View } = question.value;
     return <View {...props} />;

@@ -1,6 +1,19 @@
 import { TABS } from "jaxstage:tabs";
 import { Message, PanelButtons } from "../parts/buttons";
-import type { Session } from "../model/session";
+import { useSelection } from "../parts/hooks";
+import type { Summary } from "../wire/state";
+
+/** The names of a call's tabs, in Python's order. */
+export function tabsOf(summary: Summary | null): string[] {
+  return (summary?.views ?? ["code"]).filter((name) => Object.hasOwn(TABS, name));
+}
+
+/** The tab that is open: the one chosen; before that the one that the kernel proposes; else the first, which is the code of a call. */
+export function openTab(summary: Summary | null, chosen: string): string {
+  const tabs = tabsOf(summary);
+  const wanted = [chosen, summary?.open ?? "", "code"].find((name) => tabs.includes(name));
+  return wanted ?? tabs[0] ?? "code";
+}
 
 const STEPS: Record<string, (at: number, last: number) => number> = {
   ArrowRight: (at, last) => (at === last ? 0 : at + 1),
@@ -20,7 +33,8 @@ function move(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: string[]; open: string; onFull: () => void }) {
+export function Tabs({ tabs, open, onFull }: { tabs: string[]; open: string; onFull: () => void }) {
+  const selection = useSelection();
   return (
     <div class="jxs-tabbar">
       <div class="jxs-tabs" role="tablist" aria-label="views" onKeyDown={move}>
@@ -36,7 +50,7 @@ export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: 
               title={i < 9 ? `${hint} (${i + 1})` : hint}
               aria-selected={name === open}
               tabIndex={name === open ? 0 : -1}
-              onClick={() => session.store.set({ view: name })}
+              onClick={() => selection.set({ view: name })}
             >
               {title}
             </button>
@@ -44,7 +58,7 @@ export function Tabs({ session, tabs, open, onFull }: { session: Session; tabs: 
         })}
       </div>
       <span class="jxs-grow" />
-      {open !== "code" && <Message session={session} />}
+      {open !== "code" && <Message />}
       <PanelButtons onFull={onFull} />
     </div>
   );

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Warned } from "../model/lane";
-import type { Session } from "../model/session";
 import type { Reply } from "../wire/source";
-import { Asking } from "../parts/asking";
-import { useKernelState, useShared } from "../parts/hooks";
-import { useQuestion } from "../parts/useQuestion";
+import { Asking } from "../parts/waiting";
+import { useKept, useKeptState, useQuestion, useSelected, useSelection } from "../parts/hooks";
+import type { Selection } from "../model/selection";
+import type { Kept } from "../model/kept";
 
 const CHECK =
   "Finds values that are resharded or fully replicated, and their lines; recompiles the program up to the partitioner";
@@ -22,17 +22,17 @@ export const readExchanges = ({ result }: Reply) => ({
 });
 
 /** Goes to the next warning of the call, the gravest first. */
-export function nextWarning(session: Session): void {
-  const placed = session.store.get().warned?.placed ?? [];
-  const key = `warning of ${session.call}`;
-  const before = session.recall(key);
+export function nextWarning(selection: Selection, kept: Kept): void {
+  const placed = selection.get().warned?.placed ?? [];
+  const key = `warning of ${selection.call}`;
+  const before = kept.recall(key);
   const at = typeof before === "number" ? (before + 1) % placed.length : 0;
   const [place] = placed[at]?.places ?? [];
-  if (!place) return session.say("No warnings, or not checked yet: see the header of the panel.");
-  session.keep(key, at);
-  session.show(place.doc, place.row);
+  if (!place) return selection.say("No warnings, or not checked yet: see the header of the panel.");
+  kept.keep(key, at);
+  selection.show(place.doc, place.row);
   const said = placed[at]?.text.split("\n")[0] ?? "";
-  return session.say(`${at + 1} of ${placed.length}: ${said.length > MOST_SAID ? `${said.slice(0, MOST_SAID)}…` : said}`);
+  return selection.say(`${at + 1} of ${placed.length}: ${said.length > MOST_SAID ? `${said.slice(0, MOST_SAID)}…` : said}`);
 }
 
 function Labelled({ label, children }: { label: string; children: ComponentChildren }) {
@@ -44,14 +44,16 @@ function Labelled({ label, children }: { label: string; children: ComponentChild
   );
 }
 
-function Found({ session, warned }: { session: Session; warned: Warned }) {
+function Found({ warned }: { warned: Warned }) {
+  const selection = useSelection();
+  const kept = useKept();
   if (!warned.total) return <Labelled label="resharding">none</Labelled>;
   return (
     <button
       type="button"
       class={warned.isGrave ? "jxs-warned jxs-warned-grave" : "jxs-warned"}
       title="Go to the next line (w)"
-      onClick={() => nextWarning(session)}
+      onClick={() => nextWarning(selection, kept)}
     >
       {warned.isGrave ? "⚠ " : "⇄ "}
       {warned.summary}
@@ -59,10 +61,11 @@ function Found({ session, warned }: { session: Session; warned: Warned }) {
   );
 }
 
-function Ask({ session }: { session: Session }) {
-  const question = useQuestion(session, "warnings", {}, Warned.read);
-  useEffect(() => session.store.set({ warned: question.value }), [question.value]);
-  if (question.value) return <Found session={session} warned={question.value} />;
+function Ask() {
+  const selection = useSelection();
+  const question = useQuestion("warnings", {}, Warned.read);
+  useEffect(() => selection.set({ warned: question.value }), [question.value]);
+  if (question.value) return <Found warned={question.value} />;
   return (
     <Labelled label="resharding">
       <Asking question={question} />
@@ -71,16 +74,13 @@ function Ask({ session }: { session: Session }) {
 }
 
 /** Asks by itself once that costs nothing: another look has had the program compiled as far as the partitioner. */
-function useAsked(session: Session, known: boolean): [boolean, () => void] {
-  const key = `warnings asked ${session.call}`;
-  const [asked, set] = useState(session.recall(key) === true);
-  const view = useShared(session, (s) => s.view);
-  const lane = useShared(session, (s) => (s.measure === "sharding" ? s.lane : null));
+function useAsked(known: boolean): [boolean, () => void] {
+  const selection = useSelection();
+  const [asked, set] = useKeptState(`warnings asked ${selection.call}`, false);
+  const view = useSelected((s) => s.view);
+  const lane = useSelected((s) => (s.measure === "sharding" ? s.lane : null));
   const [visited, visit] = useState(false);
-  const ask = () => {
-    session.keep(key, true);
-    set(true);
-  };
+  const ask = () => set(true);
   useEffect(() => {
     if (ASKING.includes(view)) visit(true);
     else if (visited || known || lane) ask();
@@ -88,9 +88,9 @@ function useAsked(session: Session, known: boolean): [boolean, () => void] {
   return [asked, ask];
 }
 
-function Resharding({ session }: { session: Session }) {
-  const question = useQuestion(session, "exchanges", {}, readExchanges);
-  const [asked, ask] = useAsked(session, question.value?.known ?? false);
+function Resharding() {
+  const question = useQuestion("exchanges", {}, readExchanges);
+  const [asked, ask] = useAsked(question.value?.known ?? false);
   const count = question.value?.collectives ?? 0;
   if (!count) return null;
   return (
@@ -103,15 +103,14 @@ function Resharding({ session }: { session: Session }) {
           </button>
         )}
       </Labelled>{" "}
-      {asked && <Ask session={session} />}
+      {asked && <Ask />}
     </div>
   );
 }
 
 /** In the head of a call that runs on several devices: whether values are laid anew, and the way to the lines. */
-export function Warnings({ session }: { session: Session }) {
-  useKernelState(session);
-  useShared(session, (s) => s.call);
-  if (!session.summary?.views.includes("collectives")) return null;
-  return <Resharding session={session} key={session.call} />;
+export function Warnings() {
+  const selection = useSelection();
+  if (!selection.summary?.views.includes("collectives")) return null;
+  return <Resharding key={selection.call} />;
 }

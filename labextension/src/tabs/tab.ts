@@ -1,8 +1,6 @@
 import type { JSX } from "preact";
-import type { Session } from "../model/session";
 
 export interface TabProps {
-  session: Session;
   /** Of the panel, in pixels. */
   width: number;
   /** Switches full screen on and off; null where the bar of tabs has a button for it. */

@@ -1,5 +1,4 @@
-import { Requests } from "./requests";
-import { type PanelState, readState } from "./state";
+import type { PanelState } from "./state";
 
 export interface Reply {
   result: Record<string, unknown>;
@@ -24,29 +23,4 @@ export interface Model {
   on(event: string, listener: (...args: never[]) => void): void;
   off(event: string, listener?: ((...args: never[]) => void) | null): void;
   send(content: unknown): void;
-}
-
-export class KernelSource implements Source {
-  private requests: Requests;
-
-  constructor(
-    private model: Model,
-    timeout?: number,
-  ) {
-    this.requests = new Requests((message) => model.send(message), timeout);
-    model.on("msg:custom", (message: unknown, buffers: unknown) => this.requests.receive(message, buffers));
-  }
-
-  state(): PanelState {
-    return readState(this.model.get("state"));
-  }
-
-  onState(listener: () => void): () => void {
-    this.model.on("change:state", listener);
-    return () => this.model.off("change:state", listener);
-  }
-
-  request(method: string, params: Params): Promise<Reply> {
-    return this.requests.request(method, params);
-  }
 }

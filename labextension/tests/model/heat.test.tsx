@@ -4,6 +4,7 @@ import type { Doc } from "../../src/model/document";
 import { Heat } from "../../src/model/heat";
 import { newLayout } from "../../src/model/layout";
 import { mount } from "../../src/hosts/mount";
+import type { Documents } from "../../src/model/documents";
 import { Session } from "../../src/model/session";
 import type { Params } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
@@ -49,7 +50,7 @@ const choose = (measure: string) => {
   box.value = measure;
   box.dispatchEvent(new Event("change", { bubbles: true }));
 };
-const sourceRow = (text: string) => [...Array(30).keys()].find((at) => session.loaded("python")?.text?.line(at)?.includes(text)) as number;
+const sourceRow = (text: string) => [...Array(30).keys()].find((at) => session.documents.loaded("python")?.text?.line(at)?.includes(text)) as number;
 
 it("is off at first, and the kernel is asked for nothing", () => {
   expect($$(".jxs-heat")).toEqual([]);
@@ -99,7 +100,7 @@ it("is beside the source lines once the rows of HLO have come, whatever was aske
   const heat = await Heat.read("FLOPs", packed({ row: ["i4", [0]], value: ["f8", [300]] }, {}));
   let rows: { frame: Int32Array } | undefined;
   const frames = { anchor: Int32Array.of(0), at: { file: Int32Array.of(0), line: Int32Array.of(7) } };
-  const opening = { doc: () => ({ rows }), frames: () => frames } as unknown as Session;
+  const opening = { doc: () => ({ rows }), frames: () => frames } as unknown as Documents;
   const source = { kind: "python", rows: { file: Int32Array.of(0), number: Int32Array.of(7) } } as unknown as Doc;
   expect(heat.of(opening, source, 0)).toBeNull();
   rows = { frame: Int32Array.of(0) };

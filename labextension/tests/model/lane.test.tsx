@@ -109,7 +109,7 @@ describe("beside the lines", () => {
     await open();
     choose("sharding");
     await soon(() => expect(mark("hlo", 106)).not.toBeNull());
-    session.select("hlo", 106);
+    session.selection.select("hlo", 106);
     await soon(() => expect($(".jxs-beside")?.textContent).toContain("<i>f32[16,32] a device</i>"));
   });
 
@@ -157,13 +157,13 @@ describe("warnings at the lines", () => {
     click(check());
     await soon(() => expect(button()).not.toBeNull());
     click(button());
-    expect(session.store.get().selected).toMatchObject({ doc: "python", row: 3 });
-    expect(session.store.get().message).toBe("1 of 2: Involuntary full rematerialisation");
+    expect(session.selection.get().selected).toMatchObject({ doc: "python", row: 3 });
+    expect(session.selection.get().message).toBe("1 of 2: Involuntary full rematerialisation");
     await soon(() => expect($(".jxs-beside-warning")?.textContent).toBe("Involuntary.\nDo this."));
     key($(".jxs-code"), "w");
-    expect(session.store.get().selected).toMatchObject({ doc: "hlo", row: 107 });
+    expect(session.selection.get().selected).toMatchObject({ doc: "hlo", row: 107 });
     key($(".jxs-code"), "w");
-    expect(session.store.get().selected).toMatchObject({ doc: "python", row: 3 });
+    expect(session.selection.get().selected).toMatchObject({ doc: "python", row: 3 });
   });
 
   it("are there by themselves once another look has asked the compiler", async () => {
@@ -179,10 +179,10 @@ describe("warnings at the lines", () => {
     unmount();
     TABS.answers = { title: "Answers", hint: "", component: () => <p /> };
     await open(["code", "collectives", "answers"]);
-    session.store.set({ view: "answers" });
+    session.selection.set({ view: "answers" });
     await soon(() => expect($(".jxs-panes")).toBeNull());
     expect(button()).toBeNull();
-    session.store.set({ view: "code" });
+    session.selection.set({ view: "code" });
     await soon(() => expect(button()).not.toBeNull());
   });
 

@@ -29,8 +29,8 @@ describe("whose lines count", () => {
 
   it("light what came from them; the user's line still lights what it called, weakly", () => {
     const counted = called.counting("flax");
-    expect([...litByLine(counted, { file: 1, number: 70 }).frames]).toEqual([0, STRONG, STRONG, 0]);
-    expect([...litByLine(counted, { file: 0, number: 3 }).frames]).toEqual([STRONG, WEAK, WEAK, 0]);
+    expect([...litByLine(counted, { file: 1, line: 70 }).frames]).toEqual([0, STRONG, STRONG, 0]);
+    expect([...litByLine(counted, { file: 0, line: 3 }).frames]).toEqual([STRONG, WEAK, WEAK, 0]);
   });
 
   it("are offered for the libraries that frames are in, the most frequent first", () => {

@@ -9,7 +9,7 @@ const hlo = { kind: "hlo", title: "optimised HLO", lines: 9, bytes: 300 };
 const kinds = (source: { lines: number | null; bytes: number }) => {
   const kernel = new FakeKernel();
   kernel.now = readState({ calls: [{ ...fixture[0]?.summary, documents: [{ kind: "python", title: "source", ...source }, hlo] }] });
-  return new Session(kernel).documents.map(({ kind }) => kind);
+  return new Session(kernel).documents.listed.map(({ kind }) => kind);
 };
 
 it("a file that names no source line has no pane of source, which would be half a tab of nothing", () => {

@@ -17,7 +17,7 @@ it("every view of a model, or of a report, has one session", () => {
   expect(sessions.ofModel(other)).not.toBe(sessions.ofModel(one));
   const report = sessions.ofReport("a", open);
   expect(sessions.ofReport("a", () => new SavedSource([]))).toBe(report);
-  expect(report.summary?.name).toBe("loss");
+  expect(report.selection.summary?.name).toBe("loss");
   sessions.forget("a");
   expect(sessions.ofReport("a", open)).not.toBe(report);
 });
@@ -26,27 +26,27 @@ it("what is selected is shared, how a mount is laid out is not", () => {
   const session = new Sessions().ofReport("a", open);
   const [wide, narrow] = [newLayout(), newLayout({ height: 200 })];
   wide.set({ panes: ["hlo"], large: true });
-  session.select("hlo", 3);
+  session.selection.select("hlo", 3);
   expect(narrow.get()).toMatchObject({ panes: null, large: false, height: 200 });
-  expect(session.store.get().selected?.row).toBe(3);
+  expect(session.selection.get().selected?.row).toBe(3);
 });
 
 it("a cell that runs again has its documents and frames fetched anew, and nothing of the former run answers", async () => {
   const kernel = new FakeKernel();
   const session = new Session(kernel);
-  const rows = () => session.loaded("hlo")?.rows;
-  session.doc("hlo");
-  await soon(() => expect(rows() && session.frames()).toBeTruthy());
-  session.select("hlo", 3);
-  session.store.set({ view: "cost" });
-  const question = session.asked("cost", {}, () => 1);
+  const rows = () => session.documents.loaded("hlo")?.rows;
+  session.documents.doc("hlo");
+  await soon(() => expect(rows() && session.documents.frames()).toBeTruthy());
+  session.selection.select("hlo", 3);
+  session.selection.set({ view: "cost" });
+  const question = session.questions.asked("cost", {}, () => 1);
   const before = kernel.asked.length;
   kernel.push({ ...kernel.now, run: "2" });
-  expect([session.loaded("hlo"), session.frames(), session.store.get().selected]).toEqual([null, null, null]);
-  expect(session.store.get().view).toBe("cost");
-  expect(session.asked("cost", {}, () => 1)).not.toBe(question);
-  session.doc("hlo");
-  await soon(() => expect(rows() && session.frames()).toBeTruthy());
+  expect([session.documents.loaded("hlo"), session.documents.frames(), session.selection.get().selected]).toEqual([null, null, null]);
+  expect(session.selection.get().view).toBe("cost");
+  expect(session.questions.asked("cost", {}, () => 1)).not.toBe(question);
+  session.documents.doc("hlo");
+  await soon(() => expect(rows() && session.documents.frames()).toBeTruthy());
   expect(kernel.asked.slice(before)).toEqual(expect.arrayContaining(["document hlo", "frames"]));
 });
 
@@ -60,10 +60,10 @@ it("frames of a former run that come late are not taken for those of this one", 
     if (method === "frames") await new Promise<void>((resolve) => (late = resolve));
     return reply;
   };
-  session.doc("hlo");
+  session.documents.doc("hlo");
   await soon(() => expect(kernel.asked).toContain("frames"));
   kernel.push({ ...kernel.now, run: "2" });
   late();
   await new Promise((done) => setTimeout(done, 20));
-  expect(session.frames()).toBeNull();
+  expect(session.documents.frames()).toBeNull();
 });

@@ -50,49 +50,49 @@ beforeEach(() => {
 test("tab, selection, panes, widths and folds are there after a reload", async () => {
   const states = page();
   const { session, layout } = used(states);
-  session.store.set({ view: "cost", measure: "flops", selected: { doc: "hlo", row: 4, from: "hlo" }, active: "hlo" });
+  session.selection.set({ view: "cost", measure: "flops", selected: { doc: "hlo", row: 4, from: "hlo" }, active: "hlo" });
   layout.set({ panes: ["python", "hlo"], widths: { hlo: 2 }, height: 400 });
-  const doc = session.doc("hlo");
+  const doc = session.documents.doc("hlo");
   await expect.poll(() => doc?.rows).toBeTruthy();
   doc?.folds.toggle(0);
   states.flush();
 
   const after = used(page());
-  expect(after.session.store.get()).toMatchObject({ view: "cost", measure: "flops", selected: { doc: "hlo", row: 4 }, active: "hlo" });
+  expect(after.session.selection.get()).toMatchObject({ view: "cost", measure: "flops", selected: { doc: "hlo", row: 4 }, active: "hlo" });
   expect(after.layout.get()).toMatchObject({ panes: ["python", "hlo"], widths: { hlo: 2 }, height: 400, large: false });
-  const folded = after.session.doc("hlo");
+  const folded = after.session.documents.doc("hlo");
   await expect.poll(() => folded?.folds.foldedRows).toEqual([0]);
 });
 
 test.each([new Kernel(7, "1"), new Kernel(6, "2")])("of other documents the tab is kept, the selection is not: %#", (kernel) => {
   const states = page();
   const { session } = used(states);
-  session.store.set({ view: "cost", selected: { doc: "hlo", row: 4, from: "" } });
+  session.selection.set({ view: "cost", selected: { doc: "hlo", row: 4, from: "" } });
   states.flush();
-  expect(used(page(), "panel", kernel).session.store.get()).toMatchObject({ view: "cost", selected: null });
+  expect(used(page(), "panel", kernel).session.selection.get()).toMatchObject({ view: "cost", selected: null });
 });
 
 test("a saved panel, which knows no run, is where its live one was", () => {
   const states = page();
-  used(states).session.store.set({ selected: { doc: "hlo", row: 4, from: "" } });
-  expect(used(states, "panel", new Kernel(6, "")).session.store.get().selected).toMatchObject({ doc: "hlo", row: 4 });
+  used(states).session.selection.set({ selected: { doc: "hlo", row: 4, from: "" } });
+  expect(used(states, "panel", new Kernel(6, "")).session.selection.get().selected).toMatchObject({ doc: "hlo", row: 4 });
 });
 
 test("each panel has its own, a session without a panel none", () => {
   const states = page();
-  used(states, "a").session.store.set({ view: "cost" });
-  used(states, "").session.store.set({ view: "cost" });
+  used(states, "a").session.selection.set({ view: "cost" });
+  used(states, "").session.selection.set({ view: "cost" });
   states.flush();
-  expect(used(page(), "b").session.store.get().view).toBe("");
-  expect(used(page(), "").session.store.get().view).toBe("");
+  expect(used(page(), "b").session.selection.get().view).toBe("");
+  expect(used(page(), "").session.selection.get().view).toBe("");
 });
 
 test("fifty are kept, the latest", () => {
   const states = page();
-  for (let i = 0; i < 60; i++) used(states, `p${i}`).session.store.set({ view: "cost" });
+  for (let i = 0; i < 60; i++) used(states, `p${i}`).session.selection.set({ view: "cost" });
   states.flush();
   expect((JSON.parse(text["jaxstage.views"] ?? "") as [string][]).length).toBe(50);
-  expect(used(page(), "p59").session.store.get().view).toBe("cost");
+  expect(used(page(), "p59").session.selection.get().view).toBe("cost");
 });
 
 test("a storage that is forbidden or full disturbs nothing", () => {
@@ -101,9 +101,9 @@ test("a storage that is forbidden or full disturbs nothing", () => {
   };
   for (const broken of [forbidden, () => ({ getItem: forbidden, setItem: forbidden }) as unknown as Storage, () => undefined]) {
     const states = new ViewStates(broken);
-    used(states).session.store.set({ view: "cost" });
+    used(states).session.selection.set({ view: "cost" });
     states.flush();
-    expect(used(states).session.store.get().view).toBe("cost");
+    expect(used(states).session.selection.get().view).toBe("cost");
   }
 });
 
@@ -124,12 +124,12 @@ test("names that could mean anything but a name are dropped", () => {
 test("a new run in the same panel keeps the tab and drops what was of the old documents", async () => {
   const kernel = new Kernel();
   const { session, layout } = used(page(), "panel", kernel);
-  const before = session.doc("hlo");
+  const before = session.documents.doc("hlo");
   await expect.poll(() => before?.rows).toBeTruthy();
-  session.store.set({ view: "cost", selected: { doc: "hlo", row: 1, from: "" } });
+  session.selection.set({ view: "cost", selected: { doc: "hlo", row: 1, from: "" } });
   layout.set({ panes: ["hlo"] });
   kernel.begin("2");
-  expect(session.store.get()).toMatchObject({ view: "cost", selected: null });
+  expect(session.selection.get()).toMatchObject({ view: "cost", selected: null });
   expect(layout.get().panes).toEqual(["hlo"]);
-  expect(session.doc("hlo")).not.toBe(before);
+  expect(session.documents.doc("hlo")).not.toBe(before);
 });

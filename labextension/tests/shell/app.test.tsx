@@ -131,7 +131,7 @@ describe("code view", () => {
     click(call);
     await soon(() => expect(texts("[data-doc=hlo] .jxs-selected")[0]).toMatch(/^%\S+ \(.*\{$/));
     key($("[data-doc=hlo] .jxs-code"), "ArrowLeft", { altKey: true });
-    expect(session.store.get().selected).toMatchObject({ doc: "hlo", row: from });
+    expect(session.selection.get().selected).toMatchObject({ doc: "hlo", row: from });
   });
 
   it("searches, counts, steps, and shows a hidden hit's line whole", async () => {

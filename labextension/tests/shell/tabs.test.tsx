@@ -4,7 +4,7 @@ import { mount } from "../../src/hosts/mount";
 import { Session } from "../../src/model/session";
 import type { Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
-import { useQuestion } from "../../src/parts/useQuestion";
+import { useQuestion, useSelection } from "../../src/parts/hooks";
 import { TABS } from "jaxstage:tabs";
 import { Waiting } from "../../src/parts/waiting";
 import fixture from "../fixtures/loss.json";
@@ -14,13 +14,14 @@ const call = fixture[0]?.summary;
 const reply = (result: Record<string, unknown>): Reply => ({ result, buffers: [] });
 const readName = ({ result }: Reply) => String(result.name);
 
-function Slow({ session }: { session: Session }) {
-  const question = useQuestion(session, "slow", { of: "it" }, readName);
+function Slow() {
+  const selection = useSelection();
+  const question = useQuestion("slow", { of: "it" }, readName);
   if (question.value === null) return <Waiting question={question} what="Compiling again" />;
   return (
     <p class="answer">
       {question.value}
-      <button type="button" onClick={() => session.show("stablehlo", 3)}>
+      <button type="button" onClick={() => selection.show("stablehlo", 3)}>
         show
       </button>
     </p>
@@ -76,7 +77,7 @@ describe("tabs", () => {
   it("open by click and by number, and the selection stays", async () => {
     const session = open();
     await ready();
-    session.select("jaxpr", 2);
+    session.selection.select("jaxpr", 2);
     expect(kernel.asked).not.toContain("slow");
     kernel.answers.slow = () => reply({ name: "there" });
     click(tab("slow"));
@@ -91,7 +92,7 @@ describe("tabs", () => {
     await soon(() => expect(document.activeElement).toBe(tab("slow")));
     key(tab("slow"), "1");
     await soon(() => expect(document.activeElement, "the keyboard follows the tabs that numbers open").toBe(tab("code")));
-    expect(session.store.get().selected).toMatchObject({ doc: "jaxpr", row: 2 });
+    expect(session.selection.get().selected).toMatchObject({ doc: "jaxpr", row: 2 });
   });
 
   it("are moved among by arrows, which open none", () => {
@@ -114,11 +115,11 @@ describe("tabs", () => {
     );
     click(tab("slow"));
     await soon(() => expect($(".answer")?.textContent).toContain("of call 0"));
-    session.pickCall(1);
+    session.selection.pickCall(1);
     await soon(() => expect($(".answer")?.textContent).toContain("of call 1"));
-    session.pickCall(2);
+    session.selection.pickCall(2);
     await soon(() => expect($(".jxs-panes")).not.toBeNull());
-    session.pickCall(0);
+    session.selection.pickCall(0);
     await soon(() => expect(shown()).toBe("code"));
   });
 
@@ -131,7 +132,7 @@ describe("tabs", () => {
     await ready();
     expect($$(".jxs-pane").map((pane) => pane.dataset.doc)).toContain("stablehlo");
     await soon(() => expect($("[data-doc=stablehlo] .jxs-selected")?.dataset.row).toBe("3"));
-    expect(session.doc("stablehlo")?.current).toBe(3);
+    expect(session.documents.doc("stablehlo")?.current).toBe(3);
   });
 });
 
@@ -180,7 +181,7 @@ describe("a slow look", () => {
     const first = unmount;
     const second = mount(session, document.body);
     unmount = () => (first(), second());
-    session.store.set({ view: "slow" });
+    session.selection.set({ view: "slow" });
     await soon(() => expect($$(".jxs-look [role=status]").map((s) => s.textContent)).toEqual(Array(2).fill("Compiling again… pass 3")));
     expect(kernel.asked.filter((method) => method === "slow").length).toBeLessThan(4);
     click($(".jxs-look button"));
@@ -201,14 +202,14 @@ describe("a slow look", () => {
     click(tab("slow"));
     const slow = () => kernel.asked.filter((method) => method === "slow").length;
     await soon(() => expect(slow()).toBeGreaterThan(0));
-    session.store.set({ view: "code" });
+    session.selection.set({ view: "code" });
     await soon(() => expect($(".jxs-look")).toBeNull());
     await new Promise((done) => setTimeout(done, 300)); // effects end after the drawing
     const asked = slow();
     await new Promise((done) => setTimeout(done, 600));
     expect(slow()).toBe(asked);
     kernel.answers.slow = () => reply({ name: "there" });
-    session.store.set({ view: "slow" });
+    session.selection.set({ view: "slow" });
     await soon(() => expect($(".answer")).not.toBeNull());
   });
 

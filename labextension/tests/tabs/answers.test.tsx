@@ -7,6 +7,7 @@ import { readState } from "../../src/wire/state";
 import AnswersView from "../../src/tabs/answers/view";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, soon } from "../kernel";
+import { within } from "../within";
 
 let kernel: FakeKernel;
 let session: Session;
@@ -30,7 +31,7 @@ beforeEach(async () => {
   };
   session = new Session(kernel);
   place = document.body.appendChild(document.createElement("div"));
-  render(<AnswersView session={session} />, place);
+  render(within(session, <AnswersView />), place);
   await soon(() => expect($$(".jxs-answer").length).toBe(3));
 });
 afterEach(() => {
@@ -55,9 +56,9 @@ describe("the answers", () => {
 
   it("lead to the tab that has it in full, and to the code", () => {
     click(section("bound")?.querySelector(".jxs-boxed") ?? null);
-    expect(session.store.get().view).toBe("cost");
+    expect(session.selection.get().view).toBe("cost");
     click(section("bound")?.querySelector(".jxs-link") ?? null);
-    expect(session.store.get()).toMatchObject({ view: "code", selected: { doc: "hlo", row: 4 } });
+    expect(session.selection.get()).toMatchObject({ view: "code", selected: { doc: "hlo", row: 4 } });
   });
 
   it("stay text, whatever the kernel sends", () => {

@@ -95,20 +95,20 @@ describe("the comparison", () => {
   it("opens a target's code on a click, from any target's panel", async () => {
     const session = open();
     click($('[data-target="v4:2x2x1"] td'));
-    await soon(() => expect([session.call, tab()]).toEqual([3, "code"]));
-    session.store.set({ view: "compare" });
+    await soon(() => expect([session.selection.call, tab()]).toEqual([3, "code"]));
+    session.selection.set({ view: "compare" });
     await soon(() => expect(targets().length).toBe(4));
     expect($(".jxs-compared.jxs-current")?.dataset.target).toBe("v4:2x2x1");
     click($('[data-target="v5e:2x2"] .jxs-link'));
-    expect(session.call).toBe(1);
+    expect(session.selection.call).toBe(1);
   });
 
   it("finds its table when several calls are shown", async () => {
     const session = open({ ...call, views: ["code"] }, ...calls);
-    session.pickCall(2);
+    session.selection.pickCall(2);
     await soon(() => expect(targets().length).toBe(4));
     click($('[data-target="cpu:8"] td'));
-    expect(session.call).toBe(1);
+    expect(session.selection.call).toBe(1);
   });
 
   it("tells why a figure is unknown", async () => {
@@ -137,7 +137,7 @@ describe("the comparison", () => {
     to.value = "1";
     to.dispatchEvent(new Event("change", { bubbles: true }));
     await soon(() => expect(asked).toEqual([[3, 0], [3, 1]]));
-    expect(session.call).toBe(0);
+    expect(session.selection.call).toBe(0);
   });
 
   it("is walked with the arrow keys", async () => {

@@ -90,9 +90,9 @@ describe("the compiles of a kernel", () => {
     key($(".jxs-co-list .jxs-grid"), "Enter");
     await soon(() => expect(kernel.asked).toContain("compile_open"));
     kernel.push({ calls: [SUMMARY, { name: "step", signature: "step(x)", views: ["code"], documents: [] }] });
-    await soon(() => expect(session.call).toBe(1));
+    await soon(() => expect(session.selection.call).toBe(1));
     click($$("button").find((button) => button.textContent === "‹ Compiles"));
-    await soon(() => expect(session.call).toBe(0));
+    await soon(() => expect(session.selection.call).toBe(0));
   });
 
   it("are unfolded from the start where the magic asks for it", async () => {

@@ -12,6 +12,7 @@ import { EQUATIONS, EQUATION_LINES, INSTRUCTIONS, LEDGER, LINES, MEMBERS, PARTS,
 import { packed } from "./tableReply";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
+import { within } from "../within";
 
 let kernel: FakeKernel;
 let session: Session;
@@ -19,8 +20,8 @@ let place: HTMLElement;
 
 async function open(): Promise<void> {
   session = new Session(kernel);
-  session.doc("python");
-  render(<CostView session={session} />, place);
+  session.documents.doc("python");
+  render(within(session, <CostView />), place);
   await soon(() => expect($(".jxs-grid-row[data-row]")).not.toBeNull());
 }
 
@@ -88,13 +89,13 @@ describe("the cost view", () => {
     await open();
     await instructions();
     click($('[data-row="2"]'));
-    await soon(() => expect(session.store.get().selected).toEqual({ doc: "hlo", row: 115, from: "cost" }));
+    await soon(() => expect(session.selection.get().selected).toEqual({ doc: "hlo", row: 115, from: "cost" }));
     await soon(() => expect($('[data-row="2"]')?.getAttribute("aria-selected")).toBe("true"));
     key($(".jxs-grid"), "Home");
-    await soon(() => expect(session.store.get().selected?.row).toBe(107));
+    await soon(() => expect(session.selection.get().selected?.row).toBe(107));
     await soon(() => expect($('[data-row="0"]')?.classList.contains("jxs-current")).toBe(true));
     key($(".jxs-grid"), "Enter");
-    expect(session.store.get()).toMatchObject({ view: "code", active: "hlo", selected: { doc: "hlo", row: 107 } });
+    expect(session.selection.get()).toMatchObject({ view: "code", active: "hlo", selected: { doc: "hlo", row: 107 } });
   });
 
   it("shows what is inside a fusion when that is asked for, and a member selects its line", async () => {
@@ -109,7 +110,7 @@ describe("the cost view", () => {
     await soon(() => expect($('[aria-label="members of tanh_fusion"] [data-row="2"]')).not.toBeNull());
     expect($(".jxs-members-toggle")?.getAttribute("aria-expanded")).toBe("true");
     click($('[aria-label="members of tanh_fusion"] [data-row="2"]'));
-    await soon(() => expect(session.store.get().selected?.row).toBe(115));
+    await soon(() => expect(session.selection.get().selected?.row).toBe(115));
     click($('.jxs-grid [data-row="2"]'));
     await soon(() => expect($(".jxs-members")).toBeNull());
   });
@@ -126,7 +127,7 @@ describe("the cost view", () => {
     expect(texts(column("FLOPs"))).toEqual(["10 kFLOP", "≥ 4 FLOP", "unknown: eigh has no formula"]);
     expect($(".jxs-cost-table .jxs-note")?.textContent).toBe("1 equation is <i>in</i> a loop of unknown length.");
     click($('[data-row="1"]'));
-    await soon(() => expect(session.store.get().selected).toEqual({ doc: "jaxpr", row: 7, from: "cost" }));
+    await soon(() => expect(session.selection.get().selected).toEqual({ doc: "jaxpr", row: 7, from: "cost" }));
   });
 
   it("of a program that was not compiled it counts the jaxpr alone", async () => {
@@ -145,19 +146,19 @@ describe("the cost view", () => {
     await open();
     await instructions();
     click($('[data-row="1"]'));
-    await soon(() => expect(session.store.get().message).toContain("not in the text"));
-    expect(session.store.get().selected).toBeNull();
+    await soon(() => expect(session.selection.get().message).toContain("not in the text"));
+    expect(session.selection.get().selected).toBeNull();
   });
 
   it("a line selects its source; what is selected elsewhere is marked here", async () => {
     await open();
-    await soon(() => expect(session.loaded("hlo")?.rows && session.loaded("python")?.rows).toBeTruthy());
+    await soon(() => expect(session.documents.loaded("hlo")?.rows && session.documents.loaded("python")?.rows).toBeTruthy());
     click($('[data-row="0"]'));
-    const { selected } = session.store.get();
+    const { selected } = session.selection.get();
     expect(selected?.doc).toBe("python");
-    expect(session.loaded("python")?.text?.line(selected?.row ?? 0)).toContain("jnp.tanh(x @ w)");
+    expect(session.documents.loaded("python")?.text?.line(selected?.row ?? 0)).toContain("jnp.tanh(x @ w)");
     await instructions();
-    session.select("hlo", 115, "");
+    session.selection.select("hlo", 115, "");
     await soon(() => expect($(".jxs-current")?.textContent).toContain("dot.1"));
   });
 
@@ -179,13 +180,13 @@ describe("the cost view", () => {
     const canvas = $(".jxs-chart canvas") as HTMLElement;
     const axes = axesOf(await readRoofline(ROOFLINE), 1400, 400);
     click(canvas, { clientX: toX(axes, 25), clientY: toY(axes, 100) });
-    await soon(() => expect(session.store.get().selected).toEqual({ doc: "hlo", row: 115, from: "cost" }));
+    await soon(() => expect(session.selection.get().selected).toEqual({ doc: "hlo", row: 115, from: "cost" }));
     await soon(() => expect($(".jxs-tip")?.textContent).toContain("dot.1In [5]:21 kFLOP, 400 B, 25 FLOP/Bat least 10 s, bound by compute"));
     key(canvas, "ArrowRight");
     await soon(() => expect($(".jxs-tip")?.textContent).toContain("add.1source unknown"));
-    expect(session.store.get().selected?.row).toBe(107);
+    expect(session.selection.get().selected?.row).toBe(107);
     key(canvas, "Enter");
-    expect(session.store.get().view).toBe("code");
+    expect(session.selection.get().view).toBe("code");
     expect($(".jxs-legend")?.textContent).toContain("Not on the chart: 1");
   });
 
@@ -204,7 +205,7 @@ describe("the cost view", () => {
     const canvas = $(".jxs-icicle canvas") as HTMLElement;
     click(canvas, { clientX: 10, clientY: 30 });
     await soon(() => expect($(".jxs-tip")?.textContent).toBe("jit(f)45.1 kB, 100% of all bytes"));
-    expect(session.store.get().selected?.row).toBe(107);
+    expect(session.selection.get().selected?.row).toBe(107);
     await soon(() => expect($(".jxs-legend")?.textContent).toBe("Whole programjit(f)"));
     key(canvas, "Escape");
     await soon(() => expect($(".jxs-legend")).toBeNull());
@@ -215,7 +216,7 @@ describe("the cost view", () => {
     key($(".jxs-icicle canvas"), "ArrowDown");
     await soon(() => expect($(".jxs-tip")?.textContent).toContain("all FLOPs"));
     key($(".jxs-icicle canvas"), "ArrowDown");
-    await soon(() => expect(session.store.get().selected?.doc).toBe("python"));
+    await soon(() => expect(session.selection.get().selected?.doc).toBe("python"));
   });
 
   it("draws no more rows than are in sight", async () => {
@@ -237,7 +238,7 @@ describe("the cost view", () => {
     kernel.answers.ledger = () => {
       throw new Error("f has no optimised HLO to count");
     };
-    render(<CostView session={new Session(kernel)} />, place);
+    render(within(new Session(kernel), <CostView />), place);
     await soon(() => expect($(".jxs-look-text")?.textContent).toBe("f has no optimised HLO to count"));
   });
 });

@@ -80,6 +80,19 @@ describe("the machine code view", () => {
     expect($(".jxs-kernels > .jxs-note")?.textContent).toBe("a <i>note</i>");
   });
 
+  it("is busy until the kernels are measured, or not", async () => {
+    const isBusy = () => $(".jxs-kernel-rows")?.getAttribute("aria-busy");
+    await open();
+    await soon(() => expect(row("tight")?.textContent).toContain("255"));
+    expect(isBusy()).toBe("false");
+    unmount();
+    kernel.answers.figures = () => reply({ pending: { elapsed: 1, progress: null } });
+    unmount = mount(new Session(kernel), document.body);
+    click($('[role="tab"][data-view="machine"]'));
+    await soon(() => expect($(".jxs-kernels [role=status]")?.textContent).toContain("measuring"));
+    expect(isBusy()).toBe("true");
+  });
+
   it("shows two stages of the kernel side by side, or why one is missing", async () => {
     await open();
     await soon(() => expect($$(".jxs-side .jxs-pane").map((pane) => pane.dataset.doc)).toEqual(["ptx:dot_1", "sass:dot_1"]));
@@ -91,7 +104,7 @@ describe("the machine code view", () => {
 
   it("an HLO line selected elsewhere chooses its kernel; lines offer the kernels that came from them", async () => {
     await open();
-    session.select("hlo", 9, "");
+    session.selection.select("hlo", 9, "");
     await soon(() => expect(row("tight")?.classList.contains("jxs-current")).toBe(true));
     expect($(".jxs-from")?.textContent).toContain("from the selection");
   });

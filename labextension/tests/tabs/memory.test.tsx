@@ -5,11 +5,12 @@ import { Session } from "../../src/model/session";
 import type { Params, Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import MemoryView from "../../src/tabs/memory/view";
-import { openTab } from "../../src/shell/tabs";
+import { openTab } from "../../src/shell/tabBar";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 import { CHECKS, COLUMNS, HEAD, reply, written } from "./memoryReply";
 import { joined } from "./tableReply";
+import { within } from "../within";
 
 const AT = written({ buffer: ["<b>dot</b>", "w"], size: ["20 B", "40 B"], line: ["In [1]:2", ""] }, { total: 9 }, { row: [4, -1], from: [3, 0], to: [4, 4] });
 const KEPT = written({ line: ["In [1]:2"] }, { notes: ["Kept: 3 B."] });
@@ -29,7 +30,7 @@ async function open(head: Record<string, unknown> = HEAD, of = CHECKS as Record<
   kernel.answers["memory at"] = ({ position }: Params) => tables({ table: AT }, { live: position === 1 ? 70 : 40 });
   kernel.answers.kept = () => tables({ lines: KEPT, arrays: KEPT, policies: POLICIES });
   session = new Session(kernel);
-  render(<MemoryView session={session} />, document.body);
+  render(within(session, <MemoryView />), document.body);
   await soon(() => expect($(".jxs-mem-table tbody tr")).not.toBeNull());
 }
 
@@ -57,7 +58,7 @@ describe("the memory view", () => {
   it("a row selects its instruction for all views", async () => {
     await open();
     click($(".jxs-mem-table tbody tr"));
-    expect(session.store.get().selected).toEqual({ doc: "hlo", row: 4, from: "memory" });
+    expect(session.selection.get().selected).toEqual({ doc: "hlo", row: 4, from: "memory" });
   });
 
   it("donation is compiled by a click where it was not yet", async () => {
@@ -147,7 +148,7 @@ describe("the memory view", () => {
     kernel.now = readState({ calls: [{ ...fixture[0]?.summary, views: ["code", "memory"] }] });
     kernel.answers.memory = failing;
     session = new Session(kernel);
-    render(<MemoryView session={session} />, document.body);
+    render(within(session, <MemoryView />), document.body);
     await soon(() => expect($('.jxs-look[role="alert"]')?.textContent).toContain("no buffer assignment of f"));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Memory, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, readMemory, readWritten, showing, ticks, whole, zoomed } from "../../src/tabs/memory/read";
+import { type Memory, bufferAt, bytes, lineOf, liveAt, outline, paint, readMemory, readWritten, whole } from "../../src/tabs/memory/read";
 import { cellText } from "../../src/parts/grid/sort";
 import type { Field } from "../../src/wire/tables";
 import { COLUMNS, HEAD, reply, written } from "./memoryReply";
@@ -45,23 +45,11 @@ describe("the picture", () => {
     expect(bufferAt(memory, { ...space, color: 1 }, 0, 10)).toBe(-1);
   });
 
-  it("shows the device's memory where that is near, and zooms within the schedule", async () => {
+  it("shows the device's memory where that is near", async () => {
     const memory = await read();
     const [space] = memory.spaces as [Memory["spaces"][0]];
     expect(whole(memory, space).top).toBeCloseTo(104);
     expect(whole({ ...memory, room: 10_000 }, space).top).toBeCloseTo(83.2);
-    const frame = { from: 0, to: 1000, top: 1 };
-    expect(zoomed(frame, 0.5, 0, 1000)).toEqual({ from: 0, to: 500, top: 1 });
-    expect(zoomed(frame, 0.5, 1000, 1000)).toEqual({ from: 500, to: 1000, top: 1 });
-    expect(zoomed(frame, 100, 300, 1000)).toEqual(frame);
-  });
-
-  it("moves along the schedule, and after what is to be seen", () => {
-    const frame = { from: 100, to: 200, top: 1 };
-    expect([moved(frame, 50, 1000).from, moved(frame, -500, 1000).from, moved(frame, 5000, 1000).to]).toEqual([150, 0, 1000]);
-    expect(showing(frame, 199, 1000)).toBe(frame);
-    expect(showing(frame, 200, 1000)).toEqual({ from: 150, to: 250, top: 1 });
-    expect(showing(frame, 999, 1000)).toEqual({ from: 900, to: 1000, top: 1 });
   });
 
   it("paints each buffer where it lies, with a line between neighbours", async () => {
@@ -88,11 +76,4 @@ describe("the picture", () => {
   it("writes bytes as the kernel does", () => {
     expect([0, 34, 999.6, 1500, 44_600_000, 2.19e9].map(bytes)).toEqual(["0 B", "34 B", "1 kB", "1.5 kB", "44.6 MB", "2.19 GB"]);
   });
-});
-
-it("axes have round values, as many as there is room for", () => {
-  expect(ticks(0, 33.6e6, 4)).toEqual([0, 10e6, 20e6, 30e6]);
-  expect(ticks(3, 61, 5)).toEqual([20, 40, 60]);
-  expect(ticks(0, 3, 10).filter(Number.isInteger)).toEqual([0, 1, 2, 3]);
-  expect(ticks(5, 5, 3)).toEqual([]);
 });

@@ -67,8 +67,8 @@ test("the area of a point grows with its bytes", () => {
 });
 
 test("decades are powers of ten, fewer of them where there is little room", () => {
-  expect(decades([-1.3, 2.2], 10)).toEqual([0.1, 1, 10, 100]);
-  expect(decades([-1.3, 2.2], 2)).toEqual([1, 100]);
+  expect(decades({ from: -1.3, to: 2.2 }, 10)).toEqual([0.1, 1, 10, 100]);
+  expect(decades({ from: -1.3, to: 2.2 }, 2)).toEqual([1, 100]);
 });
 
 test("what the kernel sends is read with care", async () => {

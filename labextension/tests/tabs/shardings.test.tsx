@@ -7,19 +7,20 @@ import { readState } from "../../src/wire/state";
 import CollectivesView from "../../src/tabs/collectives/view";
 import DtypesView from "../../src/tabs/dtypes/view";
 import ShardingsView from "../../src/tabs/shardings/view";
-import { openTab } from "../../src/shell/tabs";
+import { openTab } from "../../src/shell/tabBar";
 import fixture from "../fixtures/loss.json";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 import { COLLECTIVES, DTYPES, MAP, PLACES, VALUES, table } from "./shardingReplies";
+import { within } from "../within";
 
 let kernel: FakeKernel;
 let session: Session;
 
-async function open(View: FunctionComponent<{ session: Session }>, wait = ".jxs-grid-row[data-row]"): Promise<void> {
+async function open(View: FunctionComponent, wait = ".jxs-grid-row[data-row]"): Promise<void> {
   session = new Session(kernel);
-  session.doc("python");
-  await soon(() => expect(session.sourceRow(0, 16)).toBe(3));
-  render(<View session={session} />, document.body);
+  session.documents.doc("python");
+  await soon(() => expect(session.documents.sourceRow(0, 16)).toBe(3));
+  render(within(session, <View />), document.body);
   await soon(() => expect($(wait)).not.toBeNull());
 }
 
@@ -77,8 +78,8 @@ describe("the shardings", () => {
   it("select the source line of a value, and follow what is selected elsewhere", async () => {
     await open(ShardingsView, ".jxs-map-cell");
     click($('[data-row="2"]'));
-    await soon(() => expect(session.store.get().selected).toMatchObject({ doc: "python", from: "shardings" }));
-    session.select("python", session.sourceRow(0, 16), "code");
+    await soon(() => expect(session.selection.get().selected).toMatchObject({ doc: "python", from: "shardings" }));
+    session.selection.select("python", session.documents.sourceRow(0, 16), "code");
     await soon(() => expect($('[data-row="0"]')?.classList.contains("jxs-current")).toBe(true));
     expect(kernel.asked.filter((one) => one === "sharding_map").length).toBeGreaterThan(1);
   });
@@ -141,9 +142,9 @@ describe("the collectives", () => {
     await soon(() => expect($(".jxs-facts-list")?.textContent).toContain("unknown: the bandwidth between hosts is not known"));
     expect($(".jxs-facts-list")?.textContent).toContain("meanwhilefusion.1");
     click($('[data-row="0"]'));
-    await soon(() => expect(session.store.get().selected).toEqual({ doc: "hlo", row: 107, from: "collectives" }));
+    await soon(() => expect(session.selection.get().selected).toEqual({ doc: "hlo", row: 107, from: "collectives" }));
     key($(".jxs-grid"), "Enter");
-    expect(session.store.get()).toMatchObject({ view: "code", active: "python" });
+    expect(session.selection.get()).toMatchObject({ view: "code", active: "python" });
   });
 
   it("are none, and that is said", async () => {
@@ -160,8 +161,8 @@ describe("the dtypes", () => {
     await open(DtypesView);
     expect($(".jxs-headline")?.textContent).toContain("promotes 1 value");
     click($('[data-row="0"]'));
-    await soon(() => expect(session.store.get().selected).toMatchObject({ doc: "python", from: "dtypes" }));
+    await soon(() => expect(session.selection.get().selected).toMatchObject({ doc: "python", from: "dtypes" }));
     click($('[data-row="1"]'));
-    await soon(() => expect(session.store.get().selected).toMatchObject({ doc: "hlo", row: 115 }));
+    await soon(() => expect(session.selection.get().selected).toMatchObject({ doc: "hlo", row: 115 }));
   });
 });

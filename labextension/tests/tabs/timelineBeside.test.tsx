@@ -15,6 +15,7 @@ import type { Params, Reply } from "../../src/wire/source";
 import { gz } from "../helpers";
 import { tableReply } from "./tableReply";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
+import { within } from "../within";
 
 const only = (result: Record<string, unknown>): Reply => ({ result, buffers: [] });
 const floats = (...values: number[]) => gz(new Uint8Array(Float64Array.from(values).buffer));
@@ -143,7 +144,7 @@ describe("what stands around the lanes", () => {
 
   const tables = (range: { from: number; to: number } | null) =>
     render(
-      <Tables session={session} names={["lines", "gaps"]} range={range} onClear={() => done("clear")} onGo={(span) => done(span)} />,
+      within(session, <Tables names={["lines", "gaps"]} range={range} onClear={() => done("clear")} onGo={(span) => done(span)} />),
       document.body,
     );
 
@@ -155,7 +156,7 @@ describe("what stands around the lanes", () => {
     render(<Head head={readHead(only({ headline: PAYLOAD, kept: PAYLOAD, losses: [{ text: PAYLOAD, count: 1 }], modes: [PAYLOAD], devices: [{ name: PAYLOAD }] }))} />, document.body);
     expect(document.body.textContent).toContain(PAYLOAD);
     kernel.answers["timeline detail"] = () => only(EVENT);
-    render(<EventStrip session={session} event={3} onEvent={done} onClose={done} />, document.body);
+    render(within(session, <EventStrip event={3} onEvent={done} onClose={done} />), document.body);
     await soon(() => expect($(".jxs-tl-event-name")?.textContent).toBe(PAYLOAD));
     expect($("img")).toBeNull();
   });
@@ -177,7 +178,7 @@ describe("what stands around the lanes", () => {
     tables(null);
     await soon(() => expect($$("tbody tr").length).toBe(2));
     click($$("tbody tr")[0]);
-    expect(session.store.get().selected).toMatchObject({ doc: "hlo", row: 3 });
+    expect(session.selection.get().selected).toMatchObject({ doc: "hlo", row: 3 });
     click($('[data-table="gaps"]'));
     await soon(() => expect($('[aria-label="timeline gaps"]')).not.toBeNull());
     click($$("tbody tr")[1]);
@@ -188,10 +189,13 @@ describe("what stands around the lanes", () => {
     kernel.answers["timeline search"] = ({ page }) => (page === 0 ? HITS(0, PAGE + 1, [1, 2]) : HITS(PAGE, PAGE + 1, [9]));
     const went: number[] = [];
     render(
-      <div onKeyDown={focusSearch}>
-        <i id="elsewhere" />
-        <Search session={session} from={() => 1.5} onHits={(hits) => done(hits?.total)} onGo={({ start }) => went.push(start)} />
-      </div>,
+      within(
+        session,
+        <div onKeyDown={focusSearch}>
+          <i id="elsewhere" />
+          <Search from={() => 1.5} onHits={(hits) => done(hits?.total)} onGo={({ start }) => went.push(start)} />
+        </div>,
+      ),
       document.body,
     );
     key($("#elsewhere"), "/");
@@ -211,7 +215,7 @@ describe("what stands around the lanes", () => {
 
   it("what is not plausible is open and marked; a partner is a link", async () => {
     kernel.answers["timeline detail"] = () => only(EVENT);
-    render(<EventStrip session={session} event={3} onEvent={done} onClose={done} />, document.body);
+    render(within(session, <EventStrip event={3} onEvent={done} onClose={done} />), document.body);
     await soon(() => expect($(".jxs-badge-inferred")?.textContent).toBe("not plausible: regs:2191500840"));
     expect($("details")?.hasAttribute("open")).toBe(true);
     click($$(".jxs-tl-neighbours .jxs-link")[0]);

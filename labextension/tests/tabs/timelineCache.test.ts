@@ -44,7 +44,7 @@ it("the coarse picture stands in for tiles that have not come; each is asked for
   const kernel = new FakeKernel();
   const asked: Params[] = [];
   kernel.answers["timeline tile"] = (params) => (asked.push(params), reply([1, 1]));
-  const cache = new TileCache(session(kernel), about());
+  const cache = new TileCache(session(kernel).questions, 0, about());
   expect(cache.part(3, 2, 0)).toBe(cache.part(0, 0, 0));
   expect(cache.part(3, 2, 1)).toBeNull();
   cache.want(3, [2, 2], [0, 1]);
@@ -59,7 +59,7 @@ it("the coarse picture stands in for tiles that have not come; each is asked for
 it("what is too much is forgotten, but never the coarse picture", async () => {
   const kernel = new FakeKernel();
   kernel.answers["timeline tile"] = () => reply([1, 1]);
-  const cache = new TileCache(session(kernel), about());
+  const cache = new TileCache(session(kernel).questions, 0, about());
   const coarse = cache.part(0, 0, 0);
   Object.assign(cache, { size: 3_000_000 });
   cache.want(3, [2, 2], [0, 1]);
@@ -75,7 +75,7 @@ it("where nothing finer was saved, it is asked for once and the coarse picture s
     asked++;
     throw new Refusal("This export does not hold it.", "absent");
   };
-  const cache = new TileCache(session(kernel), about());
+  const cache = new TileCache(session(kernel).questions, 0, about());
   cache.want(3, [2, 2], [0]);
   await soon(() => expect(cache.isAbsent).toBe(true));
   cache.want(4, [2, 2], [0]);
@@ -84,7 +84,7 @@ it("where nothing finer was saved, it is asked for once and the coarse picture s
 });
 
 it("the level has bins of a pixel at most", () => {
-  const cache = new TileCache(session(), about());
+  const cache = new TileCache(session().questions, 0, about());
   expect(cache.levelOf({ from: 0, to: 100 }, 100)).toBe(0);
   expect(cache.levelOf({ from: 0, to: 100 }, 101)).toBe(1);
   expect(cache.levelOf({ from: 0, to: 1e-9 }, 1000)).toBe(19);
@@ -94,10 +94,11 @@ it("the level has bins of a pixel at most", () => {
 it("an event that is selected selects its instruction in all views", async () => {
   const kernel = new FakeKernel();
   kernel.answers["timeline event"] = ({ event }) => ({ result: { event, name: "dot", row: 3, start: 1, seconds: 2, partners: [{ event: 9 }] }, buffers: [] });
-  const model = new TimelineModel(session(kernel), about());
+  const { documents, selection, questions } = session(kernel);
+  const model = new TimelineModel(documents, selection, questions, about());
   await model.select(5);
   expect(model.now.detail).toMatchObject({ event: 5, seconds: 2, partners: [{ event: 9 }] });
-  expect(model.session.store.get().selected).toEqual({ doc: "hlo", row: 3, from: "timeline" });
+  expect(selection.get().selected).toEqual({ doc: "hlo", row: 3, from: "timeline" });
   model.choose(40, 20);
   expect(model.now.range).toEqual({ from: 20, to: 40 });
   model.choose(-5, -1);

@@ -2,16 +2,17 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { render } from "preact";
 import { Session } from "../../src/model/session";
-import { Store } from "../../src/model/store";
+import { Store } from "../../src/model/observable";
 import { ExportMenu } from "../../src/tabs/timeline/exportMenu";
 import type { TimelineModel } from "../../src/tabs/timeline/model";
 import { $, FakeKernel, soon } from "../kernel";
+import { within } from "../within";
 
 const menu = () => $(".jxs-tl-export") as HTMLDetailsElement;
 
 beforeEach(async () => {
-  const model = { session: new Session(new FakeKernel()), store: new Store({ range: null }), now: { visible: { from: 0, to: 1 } } };
-  render(<ExportMenu model={model as unknown as TimelineModel} />, document.body);
+  const model = { store: new Store({ range: null }), now: { visible: { from: 0, to: 1 } } };
+  render(within(new Session(new FakeKernel()), <ExportMenu model={model as unknown as TimelineModel} />), document.body);
   await soon(() => expect(menu()).not.toBeNull());
   await new Promise((done) => setTimeout(done, 50));
   menu().setAttribute("open", "");

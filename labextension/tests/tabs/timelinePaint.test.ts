@@ -11,7 +11,7 @@ const RED = 0xff0000ff;
 
 function painted(drawn: Drawn[], rows = 1, span = { from: 0, to: 100 }) {
   const about = overview([lane(0, { rows })], tile([[0, drawn]]));
-  const cache = new TileCache(session(), about);
+  const cache = new TileCache(session().questions, 0, about);
   const pixels = new Uint32Array(WIDTH * HEIGHT);
   const view = { cache, items: itemsOf(about.lanes, new Set()), span, scroll: 0 };
   const names = paintLanes({ pixels, width: WIDTH, height: HEIGHT, scale: 1 }, view, INK, 0);

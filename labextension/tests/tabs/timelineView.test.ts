@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { between, heightOf, itemsOf, shown, topOf } from "../../src/tabs/timeline/laneItems";
 import { axisOf, written } from "../../src/tabs/timeline/timeAxis";
-import { LEAST, around, fitted, kept, moved, showing, zoomed } from "../../src/tabs/timeline/viewport";
+import { around, fitted, kept, moved, showing, zoomed } from "../../src/parts/axis";
 import { mixed, rgbOf } from "../../src/tabs/timeline/palette";
 import { shortNames } from "../../src/tabs/timeline/laneNames";
 import { TimelineModel } from "../../src/tabs/timeline/model";
 import { lane, look, overview, session, tile } from "./timelineTiles";
 
-const ALL = { from: 10, to: 110 };
+const LEAST = 1e-9;
+const ALL = { from: 10, to: 110, least: LEAST, room: 0.01, margin: 0.05 };
 
 describe("what is on screen", () => {
   it("zooms so that the moment under the pointer stays there", () => {
@@ -22,7 +23,7 @@ describe("what is on screen", () => {
     expect(moved({ from: 40, to: 60 }, -Infinity, ALL).from).toBeCloseTo(10);
     const least = zoomed({ from: 40, to: 60 }, 1e-30, 45, ALL);
     expect(least.to - least.from).toBeCloseTo(LEAST, 12);
-    expect(kept({ from: NaN, to: NaN }, { from: 0, to: 0 })).toBeDefined();
+    expect(kept({ from: NaN, to: NaN }, { ...ALL, from: 0, to: 0 })).toBeDefined();
   });
 
   it("moves to an event only where it is not on screen", () => {
@@ -71,7 +72,8 @@ describe("names in the margin", () => {
 describe("the first colours", () => {
   const colouring = (line: number) => {
     const shown = overview([lane(0)], tile([[0, [{ left: 0, right: 1 }]]], [look("dot", { line })]));
-    return new TimelineModel(session(), shown).now.colouring;
+    const { documents, selection, questions } = session();
+    return new TimelineModel(documents, selection, questions, shown).now.colouring;
   };
 
   it("are those of the source lines, and of the categories where no line is known", () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readRows } from "../../src/wire/columns";
-import { KernelSource, type Model } from "../../src/wire/source";
+import { KernelSource } from "../../src/wire/kernelSource";
+import type { Model } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import { columnsReply, gz } from "../helpers";
 

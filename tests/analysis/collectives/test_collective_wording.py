@@ -13,10 +13,10 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.analysis.collectives import collective_wording
 from jaxstage_ext.analysis.collectives.collective_causes import CauseKind
-from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
+from jaxstage_ext.program.device.program_devices import NO_SPEED_OF_TARGET
 from jaxstage_ext.report.text.public_paths import public_path
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def shape(*sizes: int) -> jax.ShapeDtypeStruct:

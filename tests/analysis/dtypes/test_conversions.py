@@ -15,7 +15,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.analysis.dtypes import dtype_wording
 from jaxstage_ext.analysis.dtypes.conversions import Change, Conversion, short
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.report.text.public_paths import public_path
 
 

@@ -29,7 +29,7 @@ DONATIONS = memory_wording.DONATIONS
 LARGE = jnp.arange(1024 * 512.0).reshape(1024, 512)
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def of(function: Any, *arguments: Any, target: str = "local") -> Memory:
@@ -271,11 +271,11 @@ def test_timeline_and_figure() -> None:
 
 
 def test_a_long_timeline_is_thinned_and_keeps_its_extremes() -> None:
-    from jaxstage_ext.views.charts import memory_figure
+    from jaxstage_ext.views.charts import memory_chart
 
     values = np.random.default_rng(0).integers(0, 1000, 100_000).tolist()
     values[54_321], values[77_777] = 5000, -5000
-    kept = memory_figure._thinned(values)
+    kept = memory_chart._thinned(values)
     assert len(kept) < 25_000 and {54_321, 77_777, 0, 99_999} <= set(kept)
 
 

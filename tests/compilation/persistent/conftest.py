@@ -13,13 +13,7 @@ from jax import monitoring
 from jax._src import compilation_cache
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import (
-    damaged_entries,
-    flag_watch,
-    kernel_tally,
-    record_store,
-    watching,
-)
+from jaxstage_ext.compilation.persistent import damaged_entries, flag_watch, process_tally, record_store, watching
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy
 
@@ -48,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CacheFol
             used.facts.append(facts)
 
     listening.stop()  # the log would take the facts
-    kernel_tally.forget()
+    process_tally.forget()
     monkeypatch.setattr(flag_watch, "_flags", flag_watch._Flags())
     monkeypatch.setattr(damaged_entries, "_reports", damaged_entries._Reports())
     watching.start()

@@ -14,7 +14,7 @@ from jax._src import compilation_cache
 from jaxlib import _jax
 
 import jaxstage_ext
-from jaxstage_ext.compilation.persistent import cache_wording, kernel_tally
+from jaxstage_ext.compilation.persistent import cache_wording, process_tally
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport, cache_report
 
 X = np.ones(3, np.float32)
@@ -57,9 +57,9 @@ def test_a_key_that_cannot_be_made_is_counted(folder: CacheFolder, monkeypatch: 
 
     folder.use()
     monkeypatch.setattr(compilation_cache, "get_cache_key", refused)
-    before = kernel_tally.tally().without_key
+    before = process_tally.tally().without_key
     jaxstage_ext.inspect(lambda x: jnp.sin(x) - 33, X)
-    assert kernel_tally.tally().without_key == before + 1
+    assert process_tally.tally().without_key == before + 1
     assert "could not make the key of" in said(cache_report())
     assert "No compile has asked for it yet" not in said(cache_report())
 
@@ -69,10 +69,10 @@ def test_what_was_compiled_before_is_no_key_that_failed(folder: CacheFolder) -> 
         return lambda x: jnp.sin(x) - 34
 
     folder.use()
-    before = kernel_tally.tally().without_key
+    before = process_tally.tally().without_key
     for _ in range(2):  # the second takes the executable of the first
         jaxstage_ext.inspect(again(), X)
-    assert kernel_tally.tally().without_key == before
+    assert process_tally.tally().without_key == before
 
 
 def test_a_switch_that_comes_too_late_is_said_and_the_advice_works(folder: CacheFolder) -> None:

@@ -18,7 +18,7 @@ from cache_folder import CacheFolder
 from jax import monitoring
 from jax._src import compilation_cache, distributed
 
-from jaxstage_ext.compilation.persistent import kernel_tally, watching
+from jaxstage_ext.compilation.persistent import process_tally, watching
 from jaxstage_ext.compilation.persistent.cache_report import cache_report
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
@@ -53,7 +53,7 @@ def test_a_hit_of_an_entry_that_nobody_recorded_has_no_saved_time(folder: CacheF
     assert (hit.outcome, hit.check) == (CacheOutcome.HIT, "not verified")
     assert hit.saved_seconds is None
     assert hit.compile_seconds is None
-    assert kernel_tally.tally().hits_without_time == 1
+    assert process_tally.tally().hits_without_time == 1
 
 
 def test_faster_than_the_limit(folder: CacheFolder) -> None:

@@ -19,12 +19,12 @@ from jaxstage_ext.compilation.persistent import (
     damaged_entries,
     entry_check,
     flag_watch,
-    kernel_tally,
+    process_tally,
     record_store,
 )
 from jaxstage_ext.compilation.persistent.cache_entries import KeysSeen
-from jaxstage_ext.compilation.persistent.cache_warnings import PersistentCacheWarning
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
+from jaxstage_ext.compilation.persistent.flag_watch import PersistentCacheWarning
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import ExecutableDigest
@@ -82,7 +82,7 @@ def test_a_damaged_entry_is_set_aside_and_written_anew(folder: CacheFolder) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert folder.compile(square, X).outcome is CacheOutcome.HIT
-    assert kernel_tally.tally().set_aside == 1
+    assert process_tally.tally().set_aside == 1
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -12,7 +12,7 @@ from cache_folder import CacheFolder
 from wordings import OTHER, silence
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.compilation.persistent import cache_wording, kernel_tally
+from jaxstage_ext.compilation.persistent import cache_wording, process_tally
 from jaxstage_ext.compilation.persistent.cache_report import cache_report
 from jaxstage_ext.compilation.records.compile_log import LOG
 
@@ -21,7 +21,7 @@ X = np.ones((4, 4), np.float32)
 
 def judged(folder: CacheFolder, path: Path) -> list[Any]:
     """An empty folder, one with an entry that is read, one with a damaged entry, and another folder that is set."""
-    kernel_tally.forget()
+    process_tally.forget()
     LOG.clear()
     folder.path = path
     folder.use()

@@ -20,7 +20,7 @@ from jaxstage_ext.compilation.persistent.miss_causes import MissCause
 from jaxstage_ext.compilation.records import compile_log
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
 from jaxstage_ext.panel.requests import compile_cache_requests
-from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.views.compiled import compile_cache_forms
 
 X = np.ones((4, 4), np.float32)

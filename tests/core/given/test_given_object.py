@@ -12,9 +12,9 @@ import pytest
 from jax import export
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.given import given_call
 from jaxstage_ext.core.given.symbolic import SymbolicAxis
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.report.unavailable import Unavailable
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -62,6 +64,28 @@ def test_a_buffer_that_jax_cannot_dump_is_kept_with_what_it_raised(tmp_path: Pat
     with recorded_dumps() as dumps:
         assert dumping(tmp_path, jnp.asarray(words)).shape == (16,)
     assert dumps[0].error.startswith("RuntimeError: Insufficient space") and np.array_equal(dumps[0].words, words)
+
+
+def test_later_runs_of_a_compile_are_kept_though_jax_writes_one_file_for_all(tmp_path: Path) -> None:
+    """JAX names the file while it lowers and opens it with "x": on an H200 each run but the first was lost."""
+    registration = importlib.import_module("jax._src.pallas.mosaic_gpu.pallas_call_registration")
+
+    def opened(path: str) -> Any:
+        return open(path, "x")
+
+    jax_s = FunctionType(opened.__code__, vars(registration))
+    spec = profiler.ProfilerSpec(16, dump_path=str(tmp_path))
+    spec.intern_name("load")
+    path = str(tmp_path / "scale-17-trace.json")
+    with recorded_dumps() as dumps:
+        for _ in range(3):
+            with jax_s(path) as file:
+                spec.dump(WORDS, file, grid=(1, 1, 1), block=(128, 1, 1))
+    assert [(dump.kernel, dump.error) for dump in dumps] == [("scale", "")] * 3
+    assert len(json.loads(Path(path).read_text())["traceEvents"]) == 2
+    assert "open" not in vars(registration)
+    with pytest.raises(FileExistsError):
+        jax_s(path)
 
 
 def test_what_the_block_raises_goes_on_with_the_dumps_kept(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.recompile import preparation
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.report.unavailable import Unavailable
 
 pytestmark = pytest.mark.usefixtures("no_workers_left")

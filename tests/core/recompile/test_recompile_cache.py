@@ -14,9 +14,9 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.options import autotune, file_options
 from jaxstage_ext.core.recompile import machine_code, pass_pipeline, preparation, recompiled_buffers
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.hlo import schema
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import compile_environment, pool
@@ -85,7 +85,7 @@ def bundles(inspection: Inspection) -> Any:
 
 
 RECOMPILES: dict[str, Callable[[Inspection], Any]] = {
-    "passes": lambda inspection: pass_pipeline.recompile(inspection.program.staged).versions[0],
+    "passes": lambda inspection: pass_pipeline.recompile_passes(inspection.program.staged).versions[0],
     "memory": lambda inspection: recompiled_buffers.recompile(inspection.program.staged),
     "kernels": kernels,
     "bundles": bundles,
@@ -185,7 +185,7 @@ def test_a_later_kernel_has_the_passes_with_names_of_its_own(
         monkeypatch.setitem(ANSWERS, "passes", passes(text))
         cache.clear()
         inspection = inspect(cell(kernel), X, target="cpu:1", stage="lower")
-        shown.append(pass_pipeline.recompile(inspection.program.staged).versions.with_metadata(0))
+        shown.append(pass_pipeline.recompile_passes(inspection.program.staged).versions.with_metadata(0))
     assert asked == ["passes"]
     assert [f"ipykernel_{kernel}" in text for kernel, text in zip((4711, 8472), shown, strict=True)] == [True, True]
     assert "ipykernel_4711" not in shown[1]

@@ -15,11 +15,11 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.options import autotune
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.targets import environments, packages
 from jaxstage_ext.core.targets.prepared import Prepared
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import compile_environment, pool

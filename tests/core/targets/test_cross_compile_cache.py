@@ -13,9 +13,9 @@ import pytest
 from absent import needs
 
 from jaxstage_ext import inspect
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.stage.staged import Cache, CacheHit, Stage
 from jaxstage_ext.core.targets import packages
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.head import stage_wording
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache

@@ -11,6 +11,7 @@ import pytest
 from jaxstage_ext import inspect
 from jaxstage_ext.core.targets import devices
 from jaxstage_ext.core.targets.target import parse
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_a_device_that_is_half_a_chip_has_half_its_peaks() -> None:
 
 def test_the_kernels_own_device_has_its_roof(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspect(lambda x: x @ x, jnp.ones((64, 64)))
-    here = [SimpleNamespace(device_kind="NVIDIA H200") for _ in range(2)]
+    here = [SimpleNamespace(device_kind="NVIDIA H200", platform="gpu", coords=[0, 0, 0]) for _ in range(2)]  # a list
     monkeypatch.setattr(jax, "local_devices", lambda: here)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     found = inspection.cost.roofline
@@ -53,8 +54,17 @@ def test_the_kernels_own_device_has_its_roof(monkeypatch: pytest.MonkeyPatch) ->
     assert found.verdict.endswith("lower bound on NVIDIA H200 SXM.")
 
 
+def test_what_needs_a_worker_names_the_kernel_s_own_gpu_as_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    inspection = inspect(lambda x: x @ x, jnp.ones((64, 64)))
+    here = [SimpleNamespace(device_kind="NVIDIA H200", platform="gpu", coords=[0, 0, 0])]
+    monkeypatch.setattr(jax, "local_devices", lambda: here)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    with pytest.raises(Unavailable, match=r"this kernel holds a gpu.* with the same device as a target: -t h200"):
+        _ = inspection.passes
+
+
 def test_of_two_devices_on_one_chip_each_has_half(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection = inspect(lambda x: x @ x, jnp.ones((64, 64)))
-    here = [SimpleNamespace(device_kind="TPU v3", coords=(n // 2, 0, 0)) for n in range(4)]
+    here = [SimpleNamespace(device_kind="TPU v3", platform="tpu", coords=[n // 2, 0, 0]) for n in range(4)]
     monkeypatch.setattr(jax, "local_devices", lambda: here)
     assert inspection.cost.roofline.title == "half a TPU v3"

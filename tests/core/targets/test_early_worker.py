@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.targets import early_worker
+from jaxstage_ext.core.targets import prepared
 from jaxstage_ext.core.targets.target import parse_all
 from jaxstage_ext.ir.hlo import whole_module
 from jaxstage_ext.store import cache
@@ -54,9 +54,9 @@ def test_it_does_not_start_for_what_is_not_compiled(order: list[str], stage: str
 def test_it_does_not_start_for_this_kernel_nor_where_a_folder_may_have_the_answer(
     order: list[str], tmp_path: Path
 ) -> None:
-    early_worker.start(parse_all("local"))
+    prepared.start(parse_all("local"))
     cache.use_folder(tmp_path)
-    early_worker.start(parse_all("cpu:2"))
+    prepared.start(parse_all("cpu:2"))
     assert order == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from jaxstage_ext.core.targets import gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import GPUS
-from jaxstage_ext.worker.inside.gpu_specs import gpu_specs
+from jaxstage_ext.worker.inside.clients import gpu_specs
 
 PLUGIN = packages.find("cuda")
 

@@ -15,7 +15,7 @@ import jaxstage_ext
 from jaxstage_ext.analysis.cost.ceilings import Outcome
 from jaxstage_ext.core.targets import machine_ceilings
 from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
-from jaxstage_ext.notebook.lines import ceilings_by_hand
+from jaxstage_ext.notebook import settings
 from jaxstage_ext.notebook.settings import JAXStage
 from jaxstage_ext.program.questions.answers import answers
 from jaxstage_ext.store import cache
@@ -133,14 +133,14 @@ def test_by_hand_they_count_before_what_was_measured() -> None:
 @pytest.mark.parametrize("text", ["f32", "f32=", "f32=fast", "f32=-1", "f32=inf", "f32=1G,f32=2G", "f8=1G", "f32=1e30"])
 def test_rates_by_hand_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="f32=200G"):
-        ceilings_by_hand.parse(text)
+        settings.parse(text)
     with pytest.raises(TraitError, match="f32=200G"):
         JAXStage.instance().cpu_ceilings = text
 
 
 def test_rates_by_hand() -> None:
-    assert ceilings_by_hand.parse(" f32 = 1.5T , memory=50e9, ") == {"f32": 1.5e12, "memory": 5e10}
-    assert ceilings_by_hand.parse("") == {}
+    assert settings.parse(" f32 = 1.5T , memory=50e9, ") == {"f32": 1.5e12, "memory": 5e10}
+    assert settings.parse("") == {}
 
 
 def test_functions_are_between_the_slowest_and_the_fastest_that_were_measured() -> None:

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from absent import needs
 
+from jaxstage_ext.api.inspect import prepare
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.options import autotune, flag_values
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.core.targets.target import Target, parse_all
-from jaxstage_ext.inspecting import prepare
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
 RESULTS = 'version: 3\nresults { device: "CUDA: 9.0, DNN version: 9.1.2" hlo: "{ dot }" version: 1 }\n'

@@ -12,10 +12,10 @@ from absent import needs
 from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core import executables
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.targets import environments, packages, placement
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir import cached_documents
 from jaxstage_ext.program.questions.propagated_module import propagated_module
 from jaxstage_ext.report.unavailable import Unavailable

@@ -14,10 +14,10 @@ from magic_shell import Shell, fresh_shell
 from mosaic_kernels import profiled_kernel
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.targets import packages
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import GPUS, TPUS, TargetError, parse, parse_all
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.report.unavailable import Unavailable
 
 W, X = jnp.ones((4, 3)), jnp.ones((2, 4))

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jaxstage_ext.analysis.memory.entry_values import aliased_arguments
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule, schema
-from jaxstage_ext.ir.hlo.aliases import aliased_arguments
 
 GOLDEN = sorted((Path(__file__).parents[2] / "golden").glob("jax-*/transformer_gradient/hlo.pb"))
 small_and_new = pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parts[-3])

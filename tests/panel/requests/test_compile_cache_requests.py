@@ -13,14 +13,14 @@ from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry, Folder
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import compile_cache_requests
 from jaxstage_ext.panel.showing import page
 from jaxstage_ext.program.head.summary import summary
-from jaxstage_ext.program.kinds.compile_cache_program import CompileCacheProgram
+from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.program.program import Program
 from tests.helpers.wire_columns import columns
 

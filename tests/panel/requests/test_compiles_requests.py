@@ -18,7 +18,7 @@ from panel_requests import ask
 
 from jaxstage_ext import inspect
 from jaxstage_ext.compilation.causes.cause import Cause, Verdict
-from jaxstage_ext.compilation.events.listening_block import listening_block
+from jaxstage_ext.compilation.events.listening import listening_block
 from jaxstage_ext.compilation.history.history import History
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord, StageName, StageRun

@@ -15,7 +15,7 @@ from panel_requests import ask
 
 from jaxstage_ext import inspect
 from jaxstage_ext.analysis.memory import allocation_map
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import memory_requests
 from jaxstage_ext.program import tabs
@@ -26,7 +26,7 @@ PROGRAMS = load_programs().PROGRAMS
 X = jnp.ones((64, 64))
 
 
-pytestmark = pytest.mark.usefixtures("no_workers_left")
+pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
 
 def step(w: jax.Array, x: jax.Array) -> jax.Array:

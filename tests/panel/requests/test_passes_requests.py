@@ -40,7 +40,7 @@ def made() -> Pipeline:
 
 @pytest.fixture
 def inspection(monkeypatch: pytest.MonkeyPatch) -> fakes.FakeProgram:
-    monkeypatch.setattr(pass_pipeline, "recompile", lambda staged, progress: made())
+    monkeypatch.setattr(pass_pipeline, "recompile_passes", lambda staged, progress: made())
     found = fakes.program()
     hlo = fakes.ir("hlo", THIRD.split("\n"), {})
     found.documents = {**found.documents, "hlo": hlo}

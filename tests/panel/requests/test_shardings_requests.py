@@ -15,7 +15,7 @@ from panel_requests import ask
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.wire_form import NOTHING, packed_table
-from jaxstage_ext.program.device.cluster import NO_SPEED_OF_TARGET
+from jaxstage_ext.program.device.program_devices import NO_SPEED_OF_TARGET
 from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.report.table import Column, Table
 from tests.helpers.wire_columns import columns

@@ -7,7 +7,7 @@ import pytest
 
 from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.analysis.headline import Bound
-from jaxstage_ext.profiling.analysis.host_doing import HostCause
+from jaxstage_ext.profiling.analysis.host_activity import HostCause
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.frames import Frames, SourceFile

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from jax._src import profiler as jax_profiler
 
-from jaxstage_ext.core.jax_private import profiler, profiler_state
+from jaxstage_ext.core.jax_private import profiler
 from jaxstage_ext.profiling.capture import captured_recording
 from jaxstage_ext.profiling.capture.capture import Capture, CaptureOptions
-from jaxstage_ext.profiling.capture.captured_recording import recording_of
-from jaxstage_ext.profiling.capture.sampled_lines import running
+from jaxstage_ext.profiling.capture.captured_recording import recording_of, running
 from jaxstage_ext.profiling.capture.sampler import Samples
 from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy
 from jaxstage_ext.report.recording import EventKind, Loss, Recording
@@ -51,7 +50,7 @@ def names(recording: Recording, kind: EventKind) -> list[str]:
 def _nothing_is_left_open() -> object:
     product(X).block_until_ready()
     yield
-    assert not profiler_state.session_runs()
+    assert not profiler.session_runs()
 
 
 def test_each_step_holds_its_ops() -> None:
@@ -140,13 +139,13 @@ def test_a_session_that_began_meanwhile_is_an_error_in_one_line() -> None:
     session = profiler.start_session(python_tracer=False)
     session_of = profiler.start_session
     try:
-        profiler_state_runs = profiler_state.session_runs
-        profiler_state.session_runs = lambda: False
+        profiler_state_runs = profiler.session_runs
+        profiler.session_runs = lambda: False
         with pytest.raises(ProfilerBusy, match="began while") as busy, capture.recording():
             pass
         assert "\n" not in str(busy.value) and not capture.data
     finally:
-        profiler_state.session_runs = profiler_state_runs
+        profiler.session_runs = profiler_state_runs
         profiler.stop_session(session)
     assert session_of is profiler.start_session
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from jaxstage_ext.profiling.capture.captured_recording import compile_lane, running, sampled_lane
 from jaxstage_ext.profiling.capture.compile_times import CompileTime
-from jaxstage_ext.profiling.capture.sampled_lines import compile_lane, running, sampled_lane
 from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, _stack_of, place_of, sampled
 
 

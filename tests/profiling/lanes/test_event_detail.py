@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from helpers.recordings import MICROSECOND, Event, recording
 
-from jaxstage_ext.profiling.lanes.event_detail import MOST_FIELDS, detail
-from jaxstage_ext.profiling.lanes.plausible_fields import doubts
+from jaxstage_ext.profiling.lanes.event_detail import MOST_FIELDS, detail, doubts
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jaxstage_ext.profiling.lanes.counter_bins import counter_segments
-from jaxstage_ext.profiling.lanes.event_looks import event_looks
+from jaxstage_ext.profiling.lanes.event_styles import event_styles
 from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, TileGrid, tile_grid
-from jaxstage_ext.profiling.lanes.tiles import COLUMNS, Segments, joined, lane_segments
+from jaxstage_ext.profiling.lanes.tiles import COLUMNS, Segments, counter_segments, joined, lane_segments
 from jaxstage_ext.report.recording import SECOND, CounterSeries, EventLane, LaneKind, Recording
 from tests.helpers.recordings import Event, recording
 
@@ -21,7 +20,7 @@ FIRST = "Stream #1"
 
 
 def drawn(made: Recording, level: int, tile: int, lane: int = 0) -> Segments:
-    return lane_segments(made, lane_rows(made), event_looks(made), tile_grid(made), level, tile, lane)
+    return lane_segments(made, lane_rows(made), event_styles(made), tile_grid(made), level, tile, lane)
 
 
 def everywhere(made: Recording, level: int) -> Iterator[tuple[int, Segments]]:
@@ -47,7 +46,7 @@ def test_a_long_event_is_exact_and_short_ones_share_a_bin() -> None:
     assert found.count.tolist() == [1, 1, 2]
     assert found.busy[2] == np.ceil(0.15 * scale * 255)
     assert [getattr(found, name).dtype for name in COLUMNS] == [getattr(joined([]), name).dtype for name in COLUMNS]
-    looks = event_looks(made)
+    looks = event_styles(made)
     assert [made.names[looks.name[look]] for look in found.look] == ["long", "end", "b"]
     assert found.seconds[2] == pytest.approx(0.15e-6)
 

@@ -10,6 +10,7 @@ import io
 import json
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from jaxstage_ext.report.recording import Loss
 
 profiler = pytest.importorskip("jax.experimental.mosaic.gpu.profiler")
 
+PROFILES = Path(__file__).parents[2] / "golden/profiles"
 NAMES = ("load", "mma", "store")
 GRID, BLOCK, ENTRIES = (3, 2, 1), (256, 1, 1), 128
 
@@ -114,3 +116,24 @@ def test_the_timer_of_jax_wraps_where_ours_does_not() -> None:
     _, [(_, _, begin, end)] = of_jax(words, 16, (1, 1, 1), (128, 1, 1))
     assert end < begin
     assert ours(words).events.duration.tolist() == [(300 - ours(words).device_facts[FACTS]["overhead_cycles"]) * 1_000]
+
+
+def test_what_an_h200_recorded_has_the_ranges_of_the_file_that_jax_wrote_there() -> None:
+    """The kernel of `mosaic_kernels.py`, run with JAX 0.11.2 on an H200; the file is of the first of its three runs."""
+    with np.load(PROFILES / "h200_mosaic_buffer.npz") as recorded:
+        runs, grid, block = recorded["words"], tuple(recorded["grid"].tolist()), tuple(recorded["block"].tolist())
+        spec = MosaicSpec(int(recorded["entries"]), tuple(recorded["names"].tolist()), grid, block)
+    recording = decode(runs[0], spec, 1e9)
+    events = recording.events
+    lanes = {lane: number for number, lane in enumerate(np.unique(events.lane).tolist())}
+    durations = sorted(
+        (lanes[lane], recording.names[name], duration // 1_000)
+        for lane, name, duration in zip(
+            events.lane.tolist(), events.name.tolist(), events.duration.tolist(), strict=True
+        )
+    )
+    written = json.loads((PROFILES / "h200_scale-1795691503693831680-trace.json").read_text())["traceEvents"]
+    assert durations == sorted((lane, name, end - begin) for lane, name, begin, end in ranges_of(written))
+    assert [lane.group for lane in recording.lanes] == ["SM 124", "SM 126"]
+    assert not recording.lost
+    assert all(len(decode(words, spec, 1e9).events) == 8 for words in runs)

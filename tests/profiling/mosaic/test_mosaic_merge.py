@@ -11,9 +11,8 @@ import pytest
 from mosaic_buffers import TrueRange, TrueTrace, written
 from recordings import Event, recording
 
-from jaxstage_ext.profiling.mosaic.mosaic_capture import MosaicCapture, captures_of
 from jaxstage_ext.profiling.mosaic.mosaic_kernels import KernelClock
-from jaxstage_ext.profiling.mosaic.mosaic_merge import with_on_device
+from jaxstage_ext.profiling.mosaic.mosaic_merge import MosaicCapture, captures_of, with_on_device
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.report.recording import (
     NONE,

@@ -13,7 +13,7 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import machine_ceilings
-from jaxstage_ext.profiling.timing import ceiling_runs, cpu_caches, measure_ceilings
+from jaxstage_ext.profiling.timing import measure_ceilings
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +23,9 @@ def _forgotten() -> Iterator[None]:
 
 
 def test_products_memory_caches_and_functions_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ceiling_runs, "LARGEST_PRODUCT", 256)
-    monkeypatch.setattr(ceiling_runs, "_AT_BEST", 0.0)
-    monkeypatch.setattr(cpu_caches, "last_level", lambda: 1 << 20)
+    monkeypatch.setattr(measure_ceilings, "LARGEST_PRODUCT", 256)
+    monkeypatch.setattr(measure_ceilings, "_AT_BEST", 0.0)
+    monkeypatch.setattr(measure_ceilings, "last_level_cache", lambda: 1 << 20)
     steps: list[str | None] = []
     measured = jaxstage_ext.measure_ceilings(lambda seconds, step: steps.append(step))
     assert list(measured.products) == ["f32", "f64", "bf16", "f16", "s8"]
@@ -42,7 +42,7 @@ def test_products_memory_caches_and_functions_are_measured(monkeypatch: pytest.M
 def test_the_peak_of_products_is_at_least_of_the_order_of_numpy_s() -> None:
     values = np.ones((256, 256), np.float32)
     seconds = min(_seconds(lambda: values @ values) for _ in range(5))
-    assert ceiling_runs.product_rate("float32") > 0.02 * 2 * 256**3 / seconds
+    assert measure_ceilings.product_rate("float32") > 0.02 * 2 * 256**3 / seconds
 
 
 def _seconds(run: Any) -> float:
@@ -63,14 +63,14 @@ def test_the_last_level_of_each_socket_counts_once(tmp_path: Path, monkeypatch: 
         _cache(tmp_path, cpu, 0, 1, "Data", "32K", str(cpu))
         _cache(tmp_path, cpu, 1, 1, "Instruction", "64K", str(cpu))
         _cache(tmp_path, cpu, 3, 3, "Unified", "16M", "0-1" if cpu < 2 else "2-3")
-    monkeypatch.setattr(cpu_caches.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
-    assert cpu_caches.last_level(tmp_path) == 32 << 20
-    monkeypatch.setattr(cpu_caches.os, "sched_getaffinity", lambda pid: {0, 1})
-    assert cpu_caches.last_level(tmp_path) == 16 << 20
+    monkeypatch.setattr(measure_ceilings.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    assert measure_ceilings.last_level_cache(tmp_path) == 32 << 20
+    monkeypatch.setattr(measure_ceilings.os, "sched_getaffinity", lambda pid: {0, 1})
+    assert measure_ceilings.last_level_cache(tmp_path) == 16 << 20
 
 
 def test_caches_that_the_system_does_not_report_are_unknown(tmp_path: Path) -> None:
-    assert cpu_caches.last_level(tmp_path) is None
+    assert measure_ceilings.last_level_cache(tmp_path) is None
 
 
 def test_a_busy_machine_lowers_no_ceiling_that_was_measured_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from jaxstage_ext.profiling.timing import sampling
-from jaxstage_ext.profiling.timing.sample_sources import Cupti, HostClock
+from jaxstage_ext.profiling.timing.sample_sources import HostClock
 from jaxstage_ext.profiling.timing.sampling import Plan, Sample
 
 
@@ -111,15 +111,3 @@ def test_batches_grow_and_keep_to_the_budget_and_the_runs() -> None:
     batches = Batches(machine)
     sampling.sample(machine, batches, Plan(5.0, now=machine.now))
     assert batches.counts == [1, 2, 1, 1]
-
-
-def test_cupti_s_kernels_are_summed_in_seconds() -> None:
-    machine = Machine(lambda run: 0.0)
-
-    def record(run: Callable[[], None]) -> list[tuple[str, float]]:
-        run()
-        return [("gemm", 1.5), ("add", 0.25)]
-
-    (sample,) = Cupti(record).samples(machine, 1)
-    assert sample == Sample(0.00175, (("gemm", 0.0015), ("add", 0.00025)))
-    assert (machine.prepared, machine.runs) == (1, 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.profiling.timing.kernel_lists import per_run
-from jaxstage_ext.profiling.timing.timed_runs import samples_of
+from jaxstage_ext.profiling.timing.measure import kernels_per_run
+from jaxstage_ext.profiling.timing.sample_sources import samples_of
 from jaxstage_ext.profiling.timing.timing_modes import TimingMode
 from jaxstage_ext.report.recording import NONE, EventKind, EventLane, LaneKind, Recording
 from jaxstage_ext.report.unavailable import Unavailable
@@ -53,19 +53,19 @@ def test_gaps_are_left_out_of_kernels_and_in_a_span_and_setup_is_in_neither() ->
 
 
 def test_kernels_per_run_are_medians_in_the_order_of_their_start() -> None:
-    kernels, same = per_run([sample.kernels for sample in samples_of(GPU, 2, TimingMode.KERNELS)])
+    kernels, same = kernels_per_run([sample.kernels for sample in samples_of(GPU, 2, TimingMode.KERNELS)])
     assert same
     assert [(name, round(ms, 9)) for name, ms in kernels] == [("gemm", 0.021), ("add", 0.005)]
 
 
 def test_runs_of_different_kernels_are_added_up_by_name() -> None:
-    kernels, same = per_run([[("a", 1.0), ("b", 2.0), ("a", 1.0)], [("a", 4.0)]])
+    kernels, same = kernels_per_run([[("a", 1.0), ("b", 2.0), ("a", 1.0)], [("a", 4.0)]])
     assert not same
     assert kernels == (("a", 3000.0), ("b", 1000.0))
 
 
 def test_parallel_kernels_that_start_in_another_order_are_the_same() -> None:
-    kernels, same = per_run([[("a", 1.0), ("b", 2.0), ("a", 3.0)], [("b", 4.0), ("a", 1.0), ("a", 5.0)]])
+    kernels, same = kernels_per_run([[("a", 1.0), ("b", 2.0), ("a", 3.0)], [("b", 4.0), ("a", 1.0), ("a", 5.0)]])
     assert same
     assert kernels == (("a", 1000.0), ("b", 3000.0), ("a", 4000.0))
 

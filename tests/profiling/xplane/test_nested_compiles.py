@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.profiling.xplane import nested_compiles
+from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind
 from tests.helpers.recordings import Event, recording
 
@@ -25,5 +25,5 @@ def test_events_within_a_compile_of_their_lane() -> None:
         ],
         lanes,
     )
-    kinds = nested_compiles.marked(made.events).tolist()
+    kinds = xplane.nested_compiles_marked(made.events).tolist()
     assert kinds == [HOST, COMPILE, COMPILE, COMPILE, WAIT, COMPILE, HOST, HOST, HOST]

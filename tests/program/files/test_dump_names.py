@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import jaxstage_ext
+from jaxstage_ext.api.xla_dump import XlaDump
 from jaxstage_ext.ir.dumps import dump_index
-from jaxstage_ext.xla_dump import XlaDump
 
 PROGRAM = "import jax, jax.numpy as jnp; jax.jit(lambda x: jnp.tanh(x @ x).sum()).lower(jnp.ones((8, 8))).compile()"
 FLAGS = "--xla_dump_hlo_as_proto --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.* --xla_dump_emitter_re=llvm"

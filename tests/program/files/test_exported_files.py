@@ -15,9 +15,9 @@ from jax import export
 from magic_shell import fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.core.given import exported_files
+from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.core.given import exported as exported_files
 from jaxstage_ext.core.given.module_files import UnreadableModule
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.ir.wire import exported_form
 from jaxstage_ext.report.unavailable import Unavailable
 

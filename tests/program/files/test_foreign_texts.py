@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import jaxstage_ext
-from jaxstage_ext.inspection import Inspection
-from jaxstage_ext.modules_in_file import ModulesInFile
+from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.api.xla_dump import ModulesInFile
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html
 

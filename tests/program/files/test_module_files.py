@@ -12,8 +12,8 @@ import pytest
 from jax import export
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.given.module_files import UnreadableModule
-from jaxstage_ext.inspection import Inspection
 from jaxstage_ext.program.kinds.module_program import opened
 from jaxstage_ext.report.unavailable import Unavailable
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxstage_ext
-from jaxstage_ext.inspection import Inspection
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.program.questions.collectives import exchanges
 from jaxstage_ext.report.unavailable import Unavailable
 

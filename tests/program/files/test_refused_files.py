@@ -14,7 +14,7 @@ import pytest
 
 import jaxstage_ext
 from jaxstage_ext.ir.parse_errors import one_line
-from jaxstage_ext.profiling import most_events
+from jaxstage_ext.profiling import unreadable
 from jaxstage_ext.report.table import Table
 
 AUTOTUNE = '# comment\n\nversion: 3\nresults {\n  device: "CUDA: 6.0"\n}\n'
@@ -83,7 +83,7 @@ def test_a_profile_of_device_memory_is_a_table(tmp_path: Path) -> None:
 
 
 def test_more_events_than_are_read_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(most_events, "MOST_EVENTS", 3)
+    monkeypatch.setattr(unreadable, "MOST_EVENTS", 3)
     events = [{"ph": "X", "name": "a", "ts": at, "dur": 1, "pid": 1, "tid": 1} for at in range(4)]
     (tmp_path / "t.json").write_text(json.dumps({"traceEvents": events}))
     with pytest.raises(ValueError, match=r"t\.json has 4 events; 3 are the most that are read: profile fewer steps"):

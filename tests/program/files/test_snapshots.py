@@ -10,8 +10,8 @@ import pytest
 from google.protobuf import text_format
 
 import jaxstage_ext
+from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.given import text_protos
-from jaxstage_ext.inspection import Inspection
 
 
 @pytest.fixture(scope="module")

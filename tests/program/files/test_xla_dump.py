@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import jaxstage_ext
+from jaxstage_ext.api.xla_dump import XlaDump
 from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.xla_dump import XlaDump
 
 PROGRAM = """
 import jax, jax.numpy as jnp

@@ -12,9 +12,9 @@ from absent import needs
 from jax import export
 
 import jaxstage_ext
+from jaxstage_ext.api.inspect import run
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.targets.target import parse_all
-from jaxstage_ext.inspecting import run
 
 X = jnp.ones((4, 8))
 

@@ -20,7 +20,7 @@ X = np.ones((2, 4), np.float32)
 def told(fn: Any, *args: Any) -> str:
     with pytest.raises(Exception, match=r".") as raised:
         inspect(fn, *args)
-    return explained_error.told(raised.value.inspection.program)  # type: ignore[attr-defined]
+    return explained_error.error_explanation(raised.value.inspection.program)  # type: ignore[attr-defined]
 
 
 def test_a_pmap_inside_a_pmap() -> None:

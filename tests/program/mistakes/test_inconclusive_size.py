@@ -12,7 +12,7 @@ import pytest
 from jax import export
 
 from jaxstage_ext import inspect
-from jaxstage_ext.program.mistakes.inconclusive_size import constraints
+from jaxstage_ext.program.mistakes.argument_mistakes import constraints
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,

@@ -49,7 +49,7 @@ def printed(y: Any) -> Any:
 def told(fn: Any, *args: Any) -> str:
     with pytest.raises(Exception, match="calls back into Python") as raised:
         inspect(jax.jit(fn), *args, target="v5e:1x1")
-    return explained_error.told(raised.value.inspection.program)  # type: ignore[attr-defined]
+    return explained_error.error_explanation(raised.value.inspection.program)  # type: ignore[attr-defined]
 
 
 def lowers(fn: Any, *args: Any) -> None:

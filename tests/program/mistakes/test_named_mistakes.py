@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.program.mistakes import explained_error, unregistered_target
+from jaxstage_ext.program.mistakes import compile_mistakes, explained_error
 
 
 def failed(fn: Any, *args: Any, **options: Any) -> tuple[str, Any]:
@@ -19,7 +19,7 @@ def failed(fn: Any, *args: Any, **options: Any) -> tuple[str, Any]:
     with pytest.raises(Exception, match=r".") as raised:
         inspect(fn, *args, **options)
     inspection = raised.value.inspection  # type: ignore[attr-defined]
-    return explained_error.told(inspection.program), inspection
+    return explained_error.error_explanation(inspection.program), inspection
 
 
 def foreign(x: Any) -> Any:
@@ -54,8 +54,8 @@ def test_another_error_that_names_the_target_is_not_that_it_is_unregistered() ->
     _, inspection = failed(foreign, jnp.ones(3))
     wrong = "INVALID_ARGUMENT: no_such_target: wrong number of arguments, expected 2 but got 1"
     error = replace(inspection.error, message=wrong)
-    assert unregistered_target.explanation(inspection.program, error) is None
-    assert unregistered_target.explanation(inspection.program, inspection.error) is not None
+    assert compile_mistakes.unregistered_target(inspection.program, error) is None
+    assert compile_mistakes.unregistered_target(inspection.program, inspection.error) is not None
 
 
 def test_pmap_over_more_elements_than_the_devices_that_it_was_given(capfd: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,7 @@ def test_what_only_other_platforms_have_is_named_with_its_line(name: str, target
     chosen = in_a_branch(name)
     with pytest.raises(Exception, match=r".") as raised:
         inspect(jax.jit(chosen), X, target=target)
-    said = explained_error.told(raised.value.inspection.program)  # type: ignore[attr-defined]
+    said = explained_error.error_explanation(raised.value.inspection.program)  # type: ignore[attr-defined]
     line = CALLS[name].__code__.co_firstlineno
     assert f"{name} (" in said and f"test_unlowered_primitives.py:{line})" in said and "cpu:N" in said
     if (name, target) == ("eig", "h100"):

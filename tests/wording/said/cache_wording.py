@@ -6,10 +6,10 @@ from cache_facts import entry, report, state, tally
 
 from jaxstage_ext.compilation.persistent import cache_wording as wording
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
-from jaxstage_ext.compilation.persistent.kernel_tally import CacheTally
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause, MissCauses, MissGroup
 from jaxstage_ext.compilation.persistent.missed_entry import MissedEntry
+from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits

@@ -6,7 +6,7 @@ from cause_facts import FLOAT, INT, NUMBER, OF_EQUINOX, RECORD, both, one, verdi
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference, Verdict
 from jaxstage_ext.compilation.causes.cause_advice import ADVICE
-from jaxstage_ext.compilation.causes.overlapping_differences import AS_ARRAY
+from jaxstage_ext.compilation.causes.nearest_record import AS_ARRAY
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 
 Y = replace(NUMBER, what="y")

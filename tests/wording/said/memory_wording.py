@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.memory import memory_wording as wording
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.analysis.memory.fit import DeviceMemory, Fit, FitVerdict
 from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Part, Suggestion
-from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, Figure
+from jaxstage_ext.analysis.memory.memory_checks import Check, CheckDifference, CheckedFigure
 from jaxstage_ext.analysis.memory.spaces import Space
 
 DEVICE = DeviceMemory("TPU v5e", 16_000_000_000)
@@ -60,10 +60,10 @@ SAID = {
     "advice: RESIDUALS that cannot be tried": advice(Suggestion.RESIDUALS, can_try=False),
     "advice: one name": advice(Suggestion.NOT_DONATED, ("w",)),
     **{
-        f"check: {difference.name}": wording.check(Check(Figure.PEAK, 2_000, 1_000, difference, "VMEM", "HBM"))
+        f"check: {difference.name}": wording.check(Check(CheckedFigure.PEAK, 2_000, 1_000, difference, "VMEM", "HBM"))
         for difference in CheckDifference
     },
-    "check: RESERVED": wording.check(Check(Figure.RESERVED, 2_000, 1_000, CheckDifference.UNEXPLAINED)),
+    "check: RESERVED": wording.check(Check(CheckedFigure.RESERVED, 2_000, 1_000, CheckDifference.UNEXPLAINED)),
     **{f"live: {kind.name}": live(kind) for kind in Kind},
     "live: donated": live(Kind.ARGUMENT, donated=True),
     "live: a result without a name": live(Kind.OUTPUT, ()),
@@ -81,20 +81,20 @@ SAID = {
         ("x",), wording.NeededAndMoved(MOVED.needed - 125, WorkRange(2e9, 2e9, 2e9)), MOVED, ()
     ),
     "checkpoint: saves next to nothing": wording.checkpoint_trial(
-        "dots_saveable", wording.Taken(11_799_000, WORK), wording.Taken(11_800_000, WORK)
+        "dots_saveable", wording.PolicyCost(11_799_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
     "checkpoint: saves": wording.checkpoint_trial(
-        "dots_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)
+        "dots_saveable", wording.PolicyCost(5_000_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
     "checkpoint: saves nothing": wording.checkpoint_trial(
-        "dots_saveable", wording.Taken(11_800_000, WORK), wording.Taken(11_800_000, WORK)
+        "dots_saveable", wording.PolicyCost(11_800_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
-    "trial: as written": wording.trial("", wording.Taken(11_800_000, WORK)),
+    "trial: as written": wording.trial("", wording.PolicyCost(11_800_000, WORK)),
     "trial: a policy": wording.trial(
-        "nothing_saveable", wording.Taken(5_000_000, WORK), wording.Taken(11_800_000, WORK)
+        "nothing_saveable", wording.PolicyCost(5_000_000, WORK), wording.PolicyCost(11_800_000, WORK)
     ),
     "trial: a policy, open FLOPs": wording.trial(
-        "dots", wording.Taken(5_000_000, OPEN), wording.Taken(11_800_000, WORK)
+        "dots", wording.PolicyCost(5_000_000, OPEN), wording.PolicyCost(11_800_000, WORK)
     ),
     "not compiled with a policy": wording.not_compiled("nothing_saveable"),
     "not counted": wording.not_compiled(""),

@@ -50,7 +50,7 @@ def linked(is_optimised: bool, coverage: Any, is_of_file: bool = False) -> list[
 
 
 def dumped(*names: str) -> list[str]:
-    with patch.object(wording.dumped_ir, "folder", lambda: "/ir"):
+    with patch.object(wording.stages, "dump_folder", lambda: "/ir"):
         return wording._dumped(SimpleNamespace(staged=SimpleNamespace(dumped=names)))  # type: ignore[arg-type]
 
 
@@ -60,7 +60,7 @@ def over(count: int) -> list[str]:
     places = [DevicePlace(number, number) for number in range(count)]
     with (
         patch.object(wording.jax, "process_count", lambda: count),
-        patch.object(wording.cluster, "device_places", lambda _: places),
+        patch.object(wording.program_devices, "device_places", lambda _: places),
     ):
         return wording._processes(program)
 

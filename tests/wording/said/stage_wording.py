@@ -1,10 +1,10 @@
 """Stages that were not computed for this call."""
 
 from jaxstage_ext.core.stage.staged import Cache, CacheHit, Stage
-from jaxstage_ext.program.comparing.comparison_table import ComparedFigure
 from jaxstage_ext.program.head import stage_wording
+from jaxstage_ext.report.figure import Figure
 
-NONE = ComparedFigure(None, "none")
+NONE = Figure(None, "none")
 SAID = {
     "computed": stage_wording.note(Stage("compile")),
     **{f"{cache.name}": stage_wording.note(Stage("compile", hit=CacheHit(cache))) for cache in Cache},

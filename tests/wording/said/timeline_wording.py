@@ -4,7 +4,7 @@ from wordings import constants
 
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
-from jaxstage_ext.profiling.analysis.host_doing import HostCause, HostDoing
+from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
 from jaxstage_ext.report.recording import HostLine, Loss, Lost
 
 LINE, HOST = "In [2]:3", "In [2]:9"
@@ -29,6 +29,7 @@ SAID = {
     "a line": said(),
     "a library line": said(is_library=True),
     "an operation": said(line="", op="a_very_long_name_" * 5),
+    "a command buffer": said(line="", op="command_buffer_1"),
     "neither": said(line="", op=""),
     "an inferred line": said(is_inferred=True),
     "work without events": said(unrecorded=0.6),

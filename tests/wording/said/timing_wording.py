@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from wordings import constants
 
-from jaxstage_ext.core.jax_private.mosaic_profiler import CuptiProblem
 from jaxstage_ext.profiling.timing import timing_wording as wording
 from jaxstage_ext.profiling.timing.run_times import KernelTime, RunTimes
 from jaxstage_ext.profiling.timing.timing_modes import Noise, TimeSource, TimingMode
@@ -18,7 +17,6 @@ assert [timing.noise for timing in NOISY.values()] == list(Noise)
 KERNELS = tuple(KernelTime((f"fusion_{n % 32}", 1.0)) for n in range(33))
 SAID = {
     **constants(wording),
-    **{f"CUPTI: {problem.name}": wording.cupti(problem, "CUPTI_ERROR_39") for problem in CuptiProblem},
     **{f"{mode.name} by {source.name}": wording.of_mode(mode, source) for mode in TimingMode for source in TimeSource},
     "by the host's clock": wording.text(ONE),
     "as HTML": wording.html(ONE),

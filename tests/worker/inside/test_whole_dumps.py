@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext.ir.passes import pipeline
-from jaxstage_ext.worker.inside import buffer_dump, kernel_dump, pass_dump, pass_log, whole_files, whole_passes
+from jaxstage_ext.worker.inside import dump_files, kernel_dump, pass_dump, pass_log, whole_files, whole_passes
 from jaxstage_ext.worker.inside.dump_room import DumpCut
 from jaxstage_ext.worker.inside.pass_log import Ran
 from jaxstage_ext.worker.inside.whole_passes import FIRST, LAST, START, Dump
@@ -41,7 +41,7 @@ def of_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def of_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return dumped(tmp_path_factory.mktemp("memory"), buffer_dump.FLAGS)
+    return dumped(tmp_path_factory.mktemp("memory"), dump_files.FLAGS)
 
 
 def collected(dump: Path, tmp_path: Path, change: Callable[[Path], None] = lambda folder: None) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def test_code_that_defines_nothing_may_be_empty(tmp_path: Path) -> None:
 
 def test_a_buffer_assignment_that_is_cut_anywhere_is_an_error(of_memory: Path) -> None:
     """A field's length says where it ends; one that ends where another begins lacks the other."""
-    assert buffer_dump.read(of_memory, None, ended=True)
+    assert dump_files.read_buffers(of_memory, None, ended=True)
     [path] = of_memory.glob(f"*{LAST}.hlo.pb")
     data = path.read_bytes()
     try:
@@ -259,7 +259,7 @@ def test_a_buffer_assignment_that_is_cut_anywhere_is_an_error(of_memory: Path) -
                 whole_files.check_proto(data[:size], path, 1, 3)
         path.write_bytes(data[: len(data) // 2])
         with pytest.raises(DumpCut, match="is cut after"):
-            buffer_dump.read(of_memory, None, ended=True)
+            dump_files.read_buffers(of_memory, None, ended=True)
     finally:
         path.write_bytes(data)
 

@@ -30,18 +30,15 @@ class UnitKind(StrEnum):
 
 
 class Unit(NamedTuple):
-    """What computes an operation.
-
-    Attributes:
-      dtype: in which it computes, "" where that is unknown.
-      passes: how often it computes each product.
-      hardness: of a transcendental function, how many vector operations it takes: 0 few, 1 more, 2 many.
-    """
+    """What computes an operation."""
 
     kind: UnitKind
     dtype: str
+    """In which it computes, "" where that is unknown."""
     passes: int = 1
+    """How often it computes each product."""
     hardness: int = 0
+    """Of a transcendental function, how many vector operations it takes: 0 few, 1 more, 2 many."""
 
     def __str__(self) -> str:
         if not self.dtype:

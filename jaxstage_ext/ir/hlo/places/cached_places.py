@@ -20,21 +20,18 @@ from jaxstage_ext.report.frames import Ints
 
 @dataclass(frozen=True)
 class CachedPlaces:
-    """The places of an executable that was compiled from an earlier program.
-
-    Attributes:
-      frame: this program's frame of each of XLA's frame numbers that it is known for; None where the numbers are
-        this program's own.
-      known, unknown: how many instructions have a place that is known, and that is not.
-      lost: the frame numbers with a place that is not known, which is no neighbour's either.
-      scope: this program's name scope by frame number and the one that XLA has, where they differ; "" is unknown.
-    """
+    """The places of an executable that was compiled from an earlier program."""
 
     frame: dict[int, int] | None
+    """This program's frame of each of XLA's frame numbers that it is known for; None where the numbers are this
+    program's own."""
     known: int
     unknown: int
+    """`known`, `unknown`: how many instructions have a place that is known, and that is not."""
     scope: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    """This program's name scope by frame number and the one that XLA has, where they differ; "" is unknown."""
     lost: frozenset[int] = frozenset()
+    """The frame numbers with a place that is not known, which is no neighbour's either."""
 
     def frames(self, numbers: Longs) -> Ints:
         """The frame of each of these frame numbers, -1 where it is unknown or where there is none."""

@@ -25,18 +25,16 @@ OUTSIDE = -1
 
 @dataclass(frozen=True, eq=False)
 class CallSites:
-    """The call sites of a program; rows are given by number, and a caller stands before what it calls.
-
-    Attributes:
-      locations: of each.   callers: the row of each one's caller, OUTSIDE where there is none.
-      primitives: the primitives that have it as their innermost frame.
-      held: those of them that are in functions that it calls, which JAX may have traced elsewhere.
-    """
+    """The call sites of a program; rows are given by number, and a caller stands before what it calls."""
 
     locations: Sequence[Location]
+    """Of each."""
     callers: Sequence[int]
+    """The row of each one's caller, OUTSIDE where there is none."""
     primitives: Sequence[frozenset[str]]
+    """The primitives that have it as their innermost frame."""
     held: Sequence[frozenset[str]]
+    """Those of them that are in functions that it calls, which JAX may have traced elsewhere."""
     _called: dict[int, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -10,12 +10,10 @@ import numpy as np
 from jaxstage_ext.panel import wire_form
 from jaxstage_ext.panel.params import Answer
 from jaxstage_ext.profiling.lanes import tiles
-from jaxstage_ext.profiling.lanes.counter_bins import counter_segments
-from jaxstage_ext.profiling.lanes.event_looks import EventLooks, event_looks
+from jaxstage_ext.profiling.lanes.event_styles import EventStyles, event_styles, style_groups
 from jaxstage_ext.profiling.lanes.lane_rows import lane_rows
-from jaxstage_ext.profiling.lanes.look_groups import look_groups
 from jaxstage_ext.profiling.lanes.tile_grid import TileGrid
-from jaxstage_ext.profiling.lanes.tiles import Segments
+from jaxstage_ext.profiling.lanes.tiles import Segments, counter_segments
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.recording import NONE, Recording
@@ -29,7 +27,7 @@ def segments(timeline: Timeline, grid: TileGrid, level: int, tile: int, lanes: S
     """What is drawn of each of these lanes in a tile."""
     recording = timeline.recording
     counters = {series.lane: series for series in recording.counters}
-    rows, looks = lane_rows(recording), event_looks(recording)
+    rows, looks = lane_rows(recording), event_styles(recording)
     return [
         counter_segments(counters[lane], grid, level, tile)
         if lane in counters
@@ -43,14 +41,14 @@ def packed(timeline: Timeline, parts: Sequence[Segments]) -> Answer:
     every = tiles.joined(parts)
     result, buffers = wire_form.packed({name: getattr(every, name) for name in tiles.COLUMNS})
     used = np.unique(every.look[every.look != NONE])
-    looks = looks_form(timeline, event_looks(timeline.recording), used.tolist())
+    looks = looks_form(timeline, event_styles(timeline.recording), used.tolist())
     return result | {"counts": [len(part) for part in parts], "looks": looks}, buffers
 
 
-def looks_form(timeline: Timeline, looks: EventLooks, used: Sequence[int]) -> list[dict[str, Any]]:
+def looks_form(timeline: Timeline, looks: EventStyles, used: Sequence[int]) -> list[dict[str, Any]]:
     """The looks with these numbers: name, kind, instruction, HLO row, group and source line of each."""
     recording, places = timeline.recording, timeline.places
-    group, _ = look_groups(timeline)
+    group, _ = style_groups(timeline)
     return [
         {
             "look": look,

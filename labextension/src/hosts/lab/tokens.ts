@@ -28,7 +28,7 @@ export const IKernelLinks = new Token<IKernelLinks>(
 );
 
 /** One inspection in a kernel: its number there, and when it was made, in seconds since 1970. */
-export interface InspectionKey {
+interface InspectionKey {
   id: string;
   made: number;
 }

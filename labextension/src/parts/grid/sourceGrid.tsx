@@ -1,23 +1,23 @@
 /** A table whose rows name source lines: the code of each stands beside its name. */
 
 import { useMemo } from "preact/hooks";
-import type { Session } from "../../model/session";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import type { Grid, TextField } from "../../wire/tables";
-import { useDoc } from "../hooks";
+import { useDoc, useDocuments } from "../hooks";
 import { type GridProps, GridView } from "./gridView";
+import type { Documents } from "../../model/documents";
 
 /** What the names of lines keep in a narrow tab. */
 const LINES_PX = 84;
 
 /** The table with a column of code behind the column that names the lines; as it is where no line is known. */
-export function withCode(session: Session, grid: Grid, name: string): Grid {
+function withCode(documents: Documents, grid: Grid, name: string): Grid {
   const at = grid.fields.findIndex((field) => field.name === name && field.kind === "text");
   const lines = grid.fields[at] as TextField | undefined;
-  const text = session.loaded("python")?.text;
+  const text = documents.loaded("python")?.text;
   if (!lines || !text) return grid;
   const strings = lines.strings.map((line) => {
-    const row = rowOfLine(session, line);
+    const row = rowOfLine(documents, line);
     return row < 0 ? "" : (text.line(row) ?? "").trim();
   });
   if (!strings.some(Boolean)) return grid;
@@ -27,9 +27,10 @@ export function withCode(session: Session, grid: Grid, name: string): Grid {
 }
 
 /** A GridView with the code of its lines; `lines` is the column that names them. */
-export function SourceGrid({ session, lines = "line", ...props }: GridProps & { session: Session; lines?: string }) {
-  const python = session.doc("python");
+export function SourceGrid({ lines = "line", ...props }: GridProps & { lines?: string }) {
+  const documents = useDocuments();
+  const python = documents.doc("python");
   useDoc(python);
-  const grid = useMemo(() => withCode(session, props.grid, lines), [props.grid, lines, python?.text, python?.rows, session.frames()]);
+  const grid = useMemo(() => withCode(documents, props.grid, lines), [props.grid, lines, python?.text, python?.rows, documents.frames()]);
   return <GridView {...props} grid={grid} />;
 }

@@ -1,9 +1,7 @@
 import { byName, number, text } from "../../wire/check";
-import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
-import { useDoc } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
-import { rowOfLine } from "../../model/sourceLine";
+import { useDoc, useDocuments, useQuestion, useSelection } from "../../parts/hooks";
+import { rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 interface Answer {
@@ -38,12 +36,14 @@ export function read({ result }: Reply): Answer {
 }
 
 /** The source line that an answer is about, as it stands in the code; a click goes there. */
-function Line({ session, answer }: { session: Session; answer: Answer }) {
-  const python = session.doc("python");
+function Line({ answer }: { answer: Answer }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const python = documents.doc("python");
   useDoc(python);
-  const source = rowOfLine(session, answer.line);
+  const source = rowOfLine(documents, answer.line);
   const code = source >= 0 ? (python?.text?.line(source) ?? "").trim() : "";
-  const go = () => (source >= 0 ? session.show("python", source) : session.show("hlo", answer.row));
+  const go = () => (source >= 0 ? selection.show("python", source) : selection.show("hlo", answer.row));
   if (source < 0 && answer.row < 0) return null;
   return (
     <button type="button" class="jxs-link jxs-answer-line jxs-cut" title="Show it in the code" onClick={go}>
@@ -52,9 +52,10 @@ function Line({ session, answer }: { session: Session; answer: Answer }) {
   );
 }
 
-function AnswerText({ session, answer }: { session: Session; answer: Answer }) {
+function AnswerText({ answer }: { answer: Answer }) {
+  const selection = useSelection();
   const title = TABS[answer.view];
-  const isOffered = title !== undefined && session.summary?.views.includes(answer.view);
+  const isOffered = title !== undefined && selection.summary?.views.includes(answer.view);
   return (
     <>
       <p class="jxs-answer jxs-anywhere" data-state={answer.state}>
@@ -62,9 +63,9 @@ function AnswerText({ session, answer }: { session: Session; answer: Answer }) {
         {answer.text}
       </p>
       <div class="jxs-answer-more">
-        <Line session={session} answer={answer} />
+        <Line answer={answer} />
         {isOffered && (
-          <button type="button" class="jxs-button jxs-boxed" onClick={() => session.store.set({ view: answer.view })}>
+          <button type="button" class="jxs-button jxs-boxed" onClick={() => selection.set({ view: answer.view })}>
             Open {title}
           </button>
         )}
@@ -73,22 +74,22 @@ function AnswerText({ session, answer }: { session: Session; answer: Answer }) {
   );
 }
 
-function Question({ session, name, question, meanwhile }: { session: Session; name: string; question: string; meanwhile: string }) {
-  const answer = useQuestion<Answer>(session, "answer", { question: name }, read);
+function Question({ name, question, meanwhile }: { name: string; question: string; meanwhile: string }) {
+  const answer = useQuestion<Answer>("answer", { question: name }, read);
   return (
     <section class="jxs-question" aria-label={question} data-question={name}>
       <h4>{question}</h4>
-      {answer.value ? <AnswerText session={session} answer={answer.value} /> : <Waiting question={answer} what={meanwhile} />}
+      {answer.value ? <AnswerText answer={answer.value} /> : <Waiting question={answer} what={meanwhile} />}
     </section>
   );
 }
 
 /** What somebody new to a program wants to know first, in a sentence each. */
-export default function AnswersView({ session }: { session: Session }) {
+export default function AnswersView() {
   return (
     <div class="jxs-answers">
       {QUESTIONS.map(([name, question, meanwhile]) => (
-        <Question session={session} name={name} question={question} meanwhile={meanwhile} key={name} />
+        <Question name={name} question={question} meanwhile={meanwhile} key={name} />
       ))}
     </div>
   );

@@ -1,20 +1,19 @@
 import { Fragment } from "preact";
 import { useEffect } from "preact/hooks";
 import { openPanes } from "../../parts/panes";
-import type { Session } from "../../model/session";
 import { DetailStrip } from "../../parts/detailStrip";
-import { useLayout, useLayoutStore } from "../../parts/layout";
-import { useShared } from "../../parts/hooks";
+import { useDocuments, useLayout, useLayoutStore, useSelected } from "../../parts/hooks";
 import { Pane } from "../../parts/pane";
 import { Splitter } from "../../parts/splitter";
 import type { TabProps } from "../tab";
 import { Toolbar } from "./toolbar";
 
-function Panes({ session, open }: { session: Session; open: string[] }) {
+function Panes({ open }: { open: string[] }) {
+  const documents = useDocuments();
   const widths = useLayout((s) => s.widths);
   const height = useLayout((s) => s.height);
-  const holding = useShared(session, (s) => s.selected !== null);
-  const docs = open.flatMap((kind) => session.doc(kind) ?? []);
+  const holding = useSelected((s) => s.selected !== null);
+  const docs = open.flatMap((kind) => documents.doc(kind) ?? []);
   if (!docs.length) return <div class="jxs-panes jxs-no-panes" />;
   const lines = docs.map((doc) => doc.info.lines);
   const style = {
@@ -29,7 +28,7 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
         return (
           <Fragment key={`${doc.call}/${doc.kind}`}>
             {before && <Splitter left={before.kind} right={doc.kind} />}
-            <Pane doc={doc} session={session} weight={widths[doc.kind] ?? 1} />
+            <Pane doc={doc} weight={widths[doc.kind] ?? 1} />
           </Fragment>
         );
       })}
@@ -38,20 +37,21 @@ function Panes({ session, open }: { session: Session; open: string[] }) {
 }
 
 /** The documents side by side, linked. */
-export default function CodeView({ session, width, onFull }: TabProps) {
+export default function CodeView({ width, onFull }: TabProps) {
+  const documents = useDocuments();
   const chosen = useLayout((s) => s.panes);
-  const active = useShared(session, (s) => s.active);
-  const more = useShared(session, (s) => s.librarySource);
+  const active = useSelected((s) => s.active);
+  const more = useSelected((s) => s.librarySource);
   const layout = useLayoutStore();
   useEffect(() => {
     if (more && chosen && !chosen.includes(more.kind)) layout.set({ panes: [...chosen, more.kind] });
   }, [more]);
-  const open = openPanes(chosen, session.documents, width, active);
+  const open = openPanes(chosen, documents.listed, width, active);
   return (
     <>
-      <Toolbar session={session} open={open} onFull={onFull} />
-      <Panes session={session} open={open} />
-      <DetailStrip session={session} />
+      <Toolbar open={open} onFull={onFull} />
+      <Panes open={open} />
+      <DetailStrip />
     </>
   );
 }

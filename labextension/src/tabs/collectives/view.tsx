@@ -4,15 +4,13 @@ import { fields, list, sentences, text } from "../../wire/check";
 import type { NumberField } from "../../wire/tables";
 import { cellText, matching } from "../../parts/grid/sort";
 import { NONE, classOf } from "../../model/links";
-import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { type TableReply, besides, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
-import { rowOfLine } from "../../model/sourceLine";
+import { useDoc, useDocuments, useKept, useQuestion, useSelected, useSelection } from "../../parts/hooks";
+import { rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { collective: 104, line: 92, time: 72, exposed: 66, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
@@ -54,12 +52,15 @@ function About({ table, row }: { table: TableReply; row: number }) {
   );
 }
 
-function Shown({ session, table, children }: { session: Session; table: TableReply; children: ComponentChildren }) {
-  const selected = useShared(session, (s) => s.selected);
+function Shown({ table, children }: { table: TableReply; children: ComponentChildren }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const kept = useKept();
+  const selected = useSelected((s) => s.selected);
   const [query, setQuery] = useState("");
-  const [current, setCurrent] = useState((session.recall("collective") as number | undefined) ?? (table.grid.length ? 0 : -1));
+  const [current, setCurrent] = useState((kept.recall("collective") as number | undefined) ?? (table.grid.length ? 0 : -1));
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
-  const hlo = session.doc("hlo");
+  const hlo = documents.doc("hlo");
   useDoc(hlo);
   const at = table.row;
   useEffect(() => {
@@ -68,18 +69,18 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
       if (found >= 0) setCurrent(found);
     }
   }, [selected, table]);
-  const lit = session.lit(selected);
+  const lit = documents.lit(selected);
   const isLit = (row: number) => (at[row] ?? -1) >= 0 && hlo?.rows != null && classOf(lit, hlo.rows, at[row] as number) !== NONE;
   const pick = (row: number) => {
-    session.keep("collective", row);
+    kept.keep("collective", row);
     setCurrent(row);
     const to = at[row] ?? -1;
-    if (to >= 0) session.select("hlo", to, "collectives");
+    if (to >= 0) selection.select("hlo", to, "collectives");
   };
   const open = (row: number) => {
-    const source = rowOfLine(session, textAt(table.grid, "line", row));
-    if (source >= 0) session.show("python", source);
-    else if ((at[row] ?? -1) >= 0) session.show("hlo", at[row] as number);
+    const source = rowOfLine(documents, textAt(table.grid, "line", row));
+    if (source >= 0) selection.show("python", source);
+    else if ((at[row] ?? -1) >= 0) selection.show("hlo", at[row] as number);
   };
   const warnings = list(table.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
   const notes = sentences(table.result.notes);
@@ -92,8 +93,8 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
       {warnings.map(({ words, line }) => (
         <p class="jxs-caution jxs-caption jxs-anywhere" key={words}>
           {words}{" "}
-          {rowOfLine(session, line) >= 0 && (
-            <button type="button" class="jxs-link" onClick={() => session.show("python", rowOfLine(session, line))}>
+          {rowOfLine(documents, line) >= 0 && (
+            <button type="button" class="jxs-link" onClick={() => selection.show("python", rowOfLine(documents, line))}>
               show the line
             </button>
           )}
@@ -103,7 +104,6 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
         <span class="jxs-dim">most expensive first; click to select, Enter to open its line</span>
       </FilterBar>
       <SourceGrid
-        session={session}
         grid={table.grid}
         rows={rows}
         label="collectives"
@@ -111,7 +111,7 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
         isLit={isLit}
         onPick={pick}
         onOpen={open}
-        onPoint={(row) => session.store.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
+        onPoint={(row) => selection.set({ hover: row < 0 || (at[row] ?? -1) < 0 ? null : { doc: "hlo", row: at[row] as number, from: "collectives" } })}
       />
       {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
       {current >= 0 && <About table={table} row={current} />}
@@ -120,27 +120,27 @@ function Shown({ session, table, children }: { session: Session; table: TableRep
           {note}
         </p>
       ))}
-      <DetailStrip session={session} />
+      <DetailStrip />
     </>
   );
 }
 
 /** What caused them the compiler is asked; the rest of the table does not wait for that. */
-function WithCauses({ session, quick }: { session: Session; quick: TableReply }) {
-  const question = useQuestion(session, "collectives", { quick: false }, read);
+function WithCauses({ quick }: { quick: TableReply }) {
+  const question = useQuestion("collectives", { quick: false }, read);
   return (
-    <Shown session={session} table={question.value ?? quick}>
+    <Shown table={question.value ?? quick}>
       {!question.value && <Waiting question={question} what="Recompiling to find what caused them" />}
     </Shown>
   );
 }
 
 /** What the devices exchange: how much, how long at least, hidden or exposed, and why. */
-export default function CollectivesView({ session }: { session: Session }) {
-  const question = useQuestion(session, "collectives", { quick: true }, read);
+export default function CollectivesView() {
+  const question = useQuestion("collectives", { quick: true }, read);
   return (
     <div class="jxs-column jxs-grow">
-      {question.value ? <WithCauses session={session} quick={question.value} /> : <Waiting question={question} what="Finding the collectives" />}
+      {question.value ? <WithCauses quick={question.value} /> : <Waiting question={question} what="Finding the collectives" />}
     </div>
   );
 }

@@ -1,27 +1,27 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Session } from "../../model/session";
 import { GridView } from "../../parts/grid/gridView";
-import { useKernelState, useShared } from "../../parts/hooks";
+import { usePanel, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { DifferingDocuments } from "../../parts/differingDocuments";
 import { readDifference } from "../../parts/readDifference";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { type Compare, gridOf, readCompare } from "./read";
+import type { Selection } from "../../model/selection";
+import type { Panel } from "../../model/panel";
 
 const ROW_PX = 25;
 const LEGEND = "▲ best, ▼ worst of the known values. Figures are per device. Click a target, or press Enter, to open its code.";
 
 /** The table, which the first of the call's targets holds, and the number of that one's call. */
-function comparisonOf(session: Session): { table: Compare; first: number } | null {
-  const own = readCompare(session.summary?.compare);
+function comparisonOf(selection: Selection, panel: Panel): { table: Compare; first: number } | null {
+  const own = readCompare(selection.summary?.compare);
   if (!own) return null;
-  const first = session.call - own.row;
-  const table = readCompare(session.state.calls[first]?.compare);
+  const first = selection.call - own.row;
+  const table = readCompare(panel.state.calls[first]?.compare);
   return table?.rows.length ? { table, first } : null;
 }
 
 /** Which two of the rows are compared line by line, and the lines. */
-function Lines({ session, table }: { session: Session; table: Compare }) {
+function Lines({ table }: { table: Compare }) {
   const [pair, setPair] = useState([table.before, table.before ? 0 : 1]);
   const [isAsked, ask] = useState(false);
   const [before = 0, after = 1] = pair;
@@ -49,23 +49,24 @@ function Lines({ session, table }: { session: Session; table: Compare }) {
           </button>
         )}
       </div>
-      {isAsked && <Difference key={`${before} ${after}`} session={session} before={before} after={after} />}
+      {isAsked && <Difference key={`${before} ${after}`} before={before} after={after} />}
     </section>
   );
 }
 
-function Difference({ session, before, after }: { session: Session; before: number; after: number }) {
-  const question = useQuestion(session, "difference", { before, after }, readDifference);
+function Difference({ before, after }: { before: number; after: number }) {
+  const question = useQuestion("difference", { before, after }, readDifference);
   return question.value ? <DifferingDocuments {...question.value} /> : <Waiting question={question} what="Comparing" />;
 }
 
-function Targets({ session, table, first }: { session: Session; table: Compare; first: number }) {
-  const call = useShared(session, () => session.call);
+function Targets({ table, first }: { table: Compare; first: number }) {
+  const selection = useSelection();
+  const call = useSelected(() => selection.call);
   const [about, setAbout] = useState("");
   const grid = useMemo(() => gridOf(table), [table]);
   const open = (row: number) => {
-    session.pickCall(first + row);
-    session.store.set({ view: "code" });
+    selection.pickCall(first + row);
+    selection.set({ view: "code" });
   };
   const attributes = (row: number) => {
     const { target = "", device = "" } = table.rows[row] ?? {};
@@ -88,15 +89,15 @@ function Targets({ session, table, first }: { session: Session; table: Compare; 
         />
       </div>
       <p class="jxs-compare-why jxs-anywhere">{about || LEGEND}</p>
-      {table.rows.length > 1 && <Lines session={session} table={table} />}
+      {table.rows.length > 1 && <Lines table={table} />}
     </div>
   );
 }
 
-export default function CompareView({ session }: { session: Session }) {
-  useKernelState(session);
-  useShared(session, (s) => s.call);
-  const compared = useMemo(() => comparisonOf(session), [session.state, session.call]);
+export default function CompareView() {
+  const selection = useSelection();
+  const panel = usePanel();
+  const compared = useMemo(() => comparisonOf(selection, panel), [panel.state, selection.call]);
   if (!compared) return <p class="jxs-note">Nothing to compare.</p>;
-  return <Targets session={session} {...compared} />;
+  return <Targets {...compared} />;
 }

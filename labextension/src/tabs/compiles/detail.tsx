@@ -1,18 +1,16 @@
 import { textIn } from "../../wire/texts";
 import type { ComponentChildren } from "preact";
 import { copy } from "../../model/actions";
-import type { Session } from "../../model/session";
 import { LinkButton } from "../../parts/buttons";
 import { IconButton } from "../../parts/icons";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { counted } from "../../wire/figures";
 import { type Causes, type Compiles } from "./read";
 import { type CompileAbout, type Difference, type Persistent, type Place, persistentWords, readRecord, stageWords } from "./readRecord";
 import { OpenButtons } from "./openButtons";
+import { useQuestion, useQuestions, useSelection } from "../../parts/hooks";
 
 interface Props {
-  session: Session;
   number: number;
   onPick: (number: number) => void;
   onCompare: (other: number) => void;
@@ -49,7 +47,8 @@ function Differences({ about }: { about: CompileAbout }) {
   );
 }
 
-function ToDo({ session, about }: { session: Session; about: CompileAbout }) {
+function ToDo({ about }: { about: CompileAbout }) {
+  const selection = useSelection();
   if (!about.advice && !about.code) return null;
   return (
     <div class="jxs-co-advice">
@@ -57,7 +56,7 @@ function ToDo({ session, about }: { session: Session; about: CompileAbout }) {
       {about.code && (
         <div class="jxs-co-code">
           <pre tabIndex={0}>{about.code}</pre>
-          <IconButton icon="copy" label="Copy the code" onClick={() => void copy(session, "the code", Promise.resolve(about.code))} />
+          <IconButton icon="copy" label="Copy the code" onClick={() => void copy(selection, "the code", Promise.resolve(about.code))} />
         </div>
       )}
     </div>
@@ -166,13 +165,14 @@ function Head({ about, onPick }: { about: CompileAbout } & Pick<Props, "onPick">
   );
 }
 
-function About({ session, about, onPick, onCompare }: { about: CompileAbout } & Omit<Props, "number">) {
+function About({ about, onPick, onCompare }: { about: CompileAbout } & Omit<Props, "number">) {
+  const questions = useQuestions();
   return (
     <>
       <Head about={about} onPick={onPick} />
       <Differences about={about} />
-      <ToDo session={session} about={about} />
-      {!session.source.isSaved && <OpenButtons session={session} about={about} onCompare={onCompare} />}
+      <ToDo about={about} />
+      {!questions.isSaved && <OpenButtons about={about} onCompare={onCompare} />}
       <Facts about={about} onPick={onPick} />
     </>
   );
@@ -204,12 +204,12 @@ interface ListedProps {
 }
 
 /** Why a record came about, and what to do. */
-export function Detail({ session, onPick, onCompare, ...listed }: Props & ListedProps) {
-  const question = useQuestion(session, "compile_record", { number: listed.number }, readRecord);
+export function Detail({ onPick, onCompare, ...listed }: Props & ListedProps) {
+  const question = useQuestion("compile_record", { number: listed.number }, readRecord);
   return (
     <section class="jxs-co-detail" aria-label={`compile ${listed.number}`}>
       {question.value ? (
-        <About session={session} about={question.value} onPick={onPick} onCompare={onCompare} />
+        <About about={question.value} onPick={onPick} onCompare={onCompare} />
       ) : (
         <>
           <Listed {...listed} />

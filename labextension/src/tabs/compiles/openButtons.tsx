@@ -1,19 +1,20 @@
 import { useState } from "preact/hooks";
-import type { Session } from "../../model/session";
 import { messageOf } from "../../wire/errors";
 import { count } from "../../wire/check";
 import type { CompileAbout } from "./readRecord";
+import type { Selection } from "../../model/selection";
+import type { Questions } from "../../model/question";
+import { useQuestions, useSelection } from "../../parts/hooks";
 
 interface Props {
-  session: Session;
   about: CompileAbout;
   onCompare: (other: number) => void;
 }
 
 /** Opens a record as a further call of the panel; nothing is compiled. */
-export async function openRecord(session: Session, number: number): Promise<void> {
-  const { result } = await session.ask("compile_open", { call: session.call, number });
-  session.pickCall(count(result.call));
+export async function openRecord(selection: Selection, questions: Questions, number: number): Promise<void> {
+  const { result } = await questions.ask("compile_open", { number });
+  selection.pickCall(count(result.call));
 }
 
 interface ButtonProps {
@@ -33,11 +34,13 @@ function Button({ text, title, refused, onClick }: ButtonProps) {
 }
 
 /** Opens the record, or shows how it differs from the one that it was compared with; where neither can be, why. */
-export function OpenButtons({ session, about: { number, nearest, notOpened }, onCompare }: Props) {
+export function OpenButtons({ about: { number, nearest, notOpened }, onCompare }: Props) {
+  const selection = useSelection();
+  const questions = useQuestions();
   const [problem, setProblem] = useState("");
   const open = () => {
     setProblem("");
-    openRecord(session, number).catch((error: unknown) => setProblem(messageOf(error)));
+    openRecord(selection, questions, number).catch((error: unknown) => setProblem(messageOf(error)));
   };
   const refused = notOpened || (nearest?.notOpened ?? "");
   return (

@@ -72,7 +72,7 @@ function names(compiles: Compiles, members: number[]): string {
 }
 
 /** The function, with a mark where it ran during another; of eager operations their number. */
-export function titleOf(compiles: Compiles, { first, members }: Row): string {
+function titleOf(compiles: Compiles, { first, members }: Row): string {
   if (members.length > 1) return `${members.length.toLocaleString("en-US")} eager operations: ${names(compiles, members)}`;
   return `${(compiles.parent[first] ?? -1) > 0 ? "↳ " : ""}${textIn(compiles.function, first)}`;
 }

@@ -24,7 +24,7 @@ export interface Bar {
 }
 
 /** Where an idle time was squeezed, and how long it was. */
-export interface Pause {
+interface Pause {
   at: number;
   seconds: number;
 }

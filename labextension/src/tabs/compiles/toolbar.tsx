@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import type { Session } from "../../model/session";
 import { Message, PanelButtons } from "../../parts/buttons";
 import { FilterBox } from "../../parts/filter";
 import { count } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import type { Compiles } from "./read";
 import type { Choice } from "./rows";
+import { useQuestions, useSelection } from "../../parts/hooks";
 
 const TOGGLES: [name: keyof Choice, title: string, hint: string][] = [
   ["recompiles", "Recompiles only", "List only functions that had been compiled before"],
@@ -15,7 +15,6 @@ const TOGGLES: [name: keyof Choice, title: string, hint: string][] = [
 ];
 
 interface Props {
-  session: Session;
   compiles: Compiles;
   choice: Choice;
   query: string;
@@ -25,28 +24,31 @@ interface Props {
   onFull: (() => void) | null;
 }
 
-function Refresh({ session, onRefreshed }: Pick<Props, "session" | "onRefreshed">) {
+function Refresh({ onRefreshed }: Pick<Props, "onRefreshed">) {
+  const selection = useSelection();
+  const questions = useQuestions();
   const [busy, setBusy] = useState(false);
   const refresh = async () => {
     setBusy(true);
     try {
-      const { result } = await session.ask("compiles_refresh", { call: session.call });
+      const { result } = await questions.ask("compiles_refresh");
       const many = count(result.new);
-      session.say(many ? `${many.toLocaleString("en-US")} new ${many === 1 ? "record" : "records"}.` : "Nothing was compiled since.");
+      selection.say(many ? `${many.toLocaleString("en-US")} new ${many === 1 ? "record" : "records"}.` : "Nothing was compiled since.");
       onRefreshed();
     } catch (error) {
-      session.say(messageOf(error));
+      selection.say(messageOf(error));
     }
     setBusy(false);
   };
   return (
-    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Show what was compiled since" onClick={() => void refresh()}>
+    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Refresh: show newer compiles" onClick={() => void refresh()}>
       Refresh
     </button>
   );
 }
 
-export function Toolbar({ session, compiles, choice, query, onChoice, onQuery, onRefreshed, onFull }: Props) {
+export function Toolbar({ compiles, choice, query, onChoice, onQuery, onRefreshed, onFull }: Props) {
+  const questions = useQuestions();
   const toggles = compiles.scope ? [["scope", `${compiles.scope} only`, `List only what ${compiles.scope} compiled, not the rest of the kernel's log`] as (typeof TOGGLES)[number], ...TOGGLES] : TOGGLES;
   return (
     <div class="jxs-filter-bar jxs-strip jxs-co-bar">
@@ -67,8 +69,8 @@ export function Toolbar({ session, compiles, choice, query, onChoice, onQuery, o
         ))}
       </span>
       <span class="jxs-grow" />
-      {onFull && <Message session={session} />}
-      {compiles.canRefresh && !session.source.isSaved && <Refresh session={session} onRefreshed={onRefreshed} />}
+      {onFull && <Message />}
+      {compiles.canRefresh && !questions.isSaved && <Refresh onRefreshed={onRefreshed} />}
       {onFull && <PanelButtons onFull={onFull} />}
     </div>
   );

@@ -1,14 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Session } from "../../model/session";
 import { NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
-import { type QuestionState, useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { messageOf } from "../../wire/errors";
 import type { TabProps } from "../tab";
 import { Detail } from "./detail";
-import { Difference } from "./difference";
 import { Totals, Verdict } from "./head";
 import { type Causes, type Compiles, causeRows, readCauses, readCompiles } from "./read";
 import { openRecord } from "./openButtons";
@@ -16,13 +13,41 @@ import { type Choice, gridOf, isListed, rowsOf } from "./rows";
 import { StripView } from "./stripView";
 import { stripOf } from "./strip";
 import { Toolbar } from "./toolbar";
+import { useKeptState, useQuestion, useQuestions, useSelection } from "../../parts/hooks";
+import type { Answer } from "../../model/question";
+import { DifferingDocuments } from "../../parts/differingDocuments";
+import { readDifference } from "../../parts/readDifference";
+
+interface Props {
+  number: number;
+  other: number;
+  onClose: () => void;
+}
+
+/** In place of the list: the lines in which two programs differ, as they were compiled. */
+function Difference({ number, other, onClose }: Props) {
+  const question = useQuestion("compile_compare", { number, other }, readDifference);
+  return (
+    <div class="jxs-co-list jxs-column jxs-co-compared">
+      <div class="jxs-strip jxs-differing-kinds">
+        <b>
+          #{other} → #{number}
+        </b>
+        <button type="button" class="jxs-button jxs-boxed" onClick={onClose}>
+          Back to the list
+        </button>
+      </div>
+      {question.value ? <DifferingDocuments {...question.value} /> : <Waiting question={question} what="Comparing" />}
+    </div>
+  );
+}
 
 const USUAL: Choice = { recompiles: false, mendable: false, mine: true, folded: true, scope: true };
 /** Of the panel: up to here the detail is below the list, as in the style. */
 const NARROW_PX = 820;
 
 /** What a question last answered: it stays while the question is asked anew. */
-function useLast<T>({ value }: QuestionState<T>): T | null {
+function useLast<T>({ value }: Answer<T>): T | null {
   const [last, setLast] = useState(value);
   useEffect(() => {
     if (value) setLast(value);
@@ -30,20 +55,9 @@ function useLast<T>({ value }: QuestionState<T>): T | null {
   return value ?? last;
 }
 
-/** What the session remembers for a view that is drawn anew. */
-function useKept<T>(session: Session, name: string, usual: T): [T, (value: T) => void] {
-  const key = `compiles ${name} ${session.call}`;
-  const [value, set] = useState((session.recall(key) as T | undefined) ?? usual);
-  const keep = (to: T) => {
-    session.keep(key, to);
-    set(to);
-  };
-  return [value, keep];
-}
-
-interface ListProps extends Pick<TabProps, "session" | "width" | "onFull"> {
+interface ListProps extends Pick<TabProps, "width" | "onFull"> {
   compiles: Compiles;
-  causes: QuestionState<Causes>;
+  causes: Answer<Causes>;
   onRefreshed: () => void;
 }
 
@@ -52,11 +66,13 @@ function Nothing({ compiles }: { compiles: Compiles }) {
   return <p class="jxs-note">{compiles.isOn ? "JAX has compiled nothing since the log began." : off}</p>;
 }
 
-function List({ session, compiles, causes: asked, width, onRefreshed, onFull }: ListProps) {
+function List({ compiles, causes: asked, width, onRefreshed, onFull }: ListProps) {
+  const selection = useSelection();
+  const questions = useQuestions();
   const causes = useLast(asked);
-  const [choice, setChoice] = useKept(session, "choice", { ...USUAL, scope: compiles.scope !== "", folded: !compiles.isUnfolded });
-  const [query, setQuery] = useKept(session, "query", "");
-  const [chosen, setChosen] = useKept(session, "number", -1);
+  const [choice, setChoice] = useKeptState(`compiles choice ${selection.call}`, { ...USUAL, scope: compiles.scope !== "", folded: !compiles.isUnfolded });
+  const [query, setQuery] = useKeptState(`compiles query ${selection.call}`, "");
+  const [chosen, setChosen] = useKeptState(`compiles number ${selection.call}`, -1);
   const causeRow = useMemo(() => causeRows(compiles, causes), [compiles, causes]);
   const rows = useMemo(
     () => rowsOf(compiles, (row) => isListed(compiles, causes, causeRow, choice, row), choice.folded),
@@ -77,7 +93,7 @@ function List({ session, compiles, causes: asked, width, onRefreshed, onFull }: 
   const pickRow = (row: number) => pick(compiles.number[row] ?? -1);
   const openRow = (at: number) => {
     const opened = compiles.number[rows[at]?.first ?? -1];
-    if (opened !== undefined && !session.source.isSaved) openRecord(session, opened).catch((error: unknown) => session.say(messageOf(error)));
+    if (opened !== undefined && !questions.isSaved) openRecord(selection, questions, opened).catch((error: unknown) => selection.say(messageOf(error)));
   };
   return (
     <div class="jxs-compiles jxs-column" data-narrow={width <= NARROW_PX}>
@@ -87,26 +103,26 @@ function List({ session, compiles, causes: asked, width, onRefreshed, onFull }: 
       </div>
       {asked.state !== "done" && !causes && <Waiting question={asked} what="Comparing" />}
       <StripView compiles={compiles} causes={causes} causeRow={causeRow} strip={strip} rows={onStrip} current={record} onPick={pickRow} />
-      <Toolbar session={session} compiles={compiles} choice={choice} query={query} onChoice={setChoice} onQuery={setQuery} onRefreshed={onRefreshed} onFull={onFull} />
+      <Toolbar compiles={compiles} choice={choice} query={query} onChoice={setChoice} onQuery={setQuery} onRefreshed={onRefreshed} onFull={onFull} />
       <div class="jxs-co-body">
         {other >= 0 && record >= 0 ? (
-          <Difference session={session} number={number} other={other} onClose={() => setOther(-1)} key={`${number} ${other}`} />
+          <Difference number={number} other={other} onClose={() => setOther(-1)} key={`${number} ${other}`} />
         ) : (
           <div class="jxs-co-list jxs-column">
             <GridView grid={grid} rows={shown} label="compiles" current={current} onPick={(at) => pickRow(rows[at]?.first ?? -1)} onOpen={openRow} />
             {!shown.length && <p class="jxs-note">{NO_MATCHES}</p>}
           </div>
         )}
-        {record >= 0 && <Detail session={session} compiles={compiles} causes={causes} causeRow={causeRow} number={number} onPick={pick} onCompare={setOther} key={number} />}
+        {record >= 0 && <Detail compiles={compiles} causes={causes} causeRow={causeRow} number={number} onPick={pick} onCompare={setOther} key={number} />}
       </div>
     </div>
   );
 }
 
 /** What JAX compiled in this kernel, and why: the newest answers of the kernel, the list before the causes. */
-export default function CompilesView({ session, width, onFull }: TabProps) {
-  const list = useQuestion(session, "compiles", {}, readCompiles);
-  const causes = useQuestion(session, "compiles_causes", {}, readCauses);
+export default function CompilesView({ width, onFull }: TabProps) {
+  const list = useQuestion("compiles", {}, readCompiles);
+  const causes = useQuestion("compiles_causes", {}, readCauses);
   const compiles = useLast(list);
   const refresh = () => {
     list.askAgain();
@@ -117,9 +133,9 @@ export default function CompilesView({ session, width, onFull }: TabProps) {
     return (
       <div class="jxs-compiles jxs-column">
         <Nothing compiles={compiles} />
-        <Toolbar session={session} compiles={compiles} choice={USUAL} query="" onChoice={() => undefined} onQuery={() => undefined} onRefreshed={refresh} onFull={onFull} />
+        <Toolbar compiles={compiles} choice={USUAL} query="" onChoice={() => undefined} onQuery={() => undefined} onRefreshed={refresh} onFull={onFull} />
       </div>
     );
   }
-  return <List session={session} compiles={compiles} causes={causes} width={width} onRefreshed={refresh} onFull={onFull} />;
+  return <List compiles={compiles} causes={causes} width={width} onRefreshed={refresh} onFull={onFull} />;
 }

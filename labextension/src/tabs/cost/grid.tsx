@@ -3,13 +3,11 @@ import type { Costs } from "./read";
 import { NO_MATCHES } from "../../parts/filter";
 import { type Order, matching } from "../../parts/grid/sort";
 import { NONE, classOf } from "../../model/links";
-import type { Session } from "../../model/session";
 import { hover, open, pick } from "./pick";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
-import { useDoc, useShared } from "../../parts/hooks";
+import { useDoc, useDocuments, useSelected, useSelection } from "../../parts/hooks";
 
 export interface GridProps {
-  session: Session;
   costs: Costs;
   /** The document whose rows these lead to. */
   doc: string;
@@ -23,13 +21,15 @@ export interface GridProps {
 }
 
 /** A table of costs: a click selects the row's line everywhere, a double click opens the code. */
-export function CostGrid({ session, costs, doc, label, ofLine = false, query = "", first, nothing, onCurrent }: GridProps) {
-  const selected = useShared(session, (s) => s.selected);
+export function CostGrid({ costs, doc, label, ofLine = false, query = "", first, nothing, onCurrent }: GridProps) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const selected = useSelected((s) => s.selected);
   const [current, setCurrent] = useState(-1);
   const rows = useMemo(() => matching(costs.grid, query), [costs, query]);
-  const document = session.doc(doc);
+  const document = documents.doc(doc);
   useDoc(document);
-  const lit = session.lit(selected);
+  const lit = documents.lit(selected);
   const to = (row: number) => {
     setCurrent(row);
     onCurrent?.(row);
@@ -43,12 +43,11 @@ export function CostGrid({ session, costs, doc, label, ofLine = false, query = "
   };
   const choose = (row: number) => {
     to(row);
-    pick(session, costs.row[row] ?? -1, ofLine, doc);
+    pick(documents, selection, costs.row[row] ?? -1, ofLine, doc);
   };
   return (
     <>
       <SourceGrid
-        session={session}
         lines="line"
         grid={costs.grid}
         rows={rows}
@@ -57,8 +56,8 @@ export function CostGrid({ session, costs, doc, label, ofLine = false, query = "
         current={current}
         isLit={isLit}
         onPick={choose}
-        onOpen={(row) => open(session, costs.row[row] ?? -1, ofLine, doc)}
-        onPoint={(row) => hover(session, row < 0 ? -1 : (costs.row[row] ?? -1), doc)}
+        onOpen={(row) => open(documents, selection, costs.row[row] ?? -1, ofLine, doc)}
+        onPoint={(row) => hover(selection, row < 0 ? -1 : (costs.row[row] ?? -1), doc)}
       />
       {!rows.length && <p class="jxs-note">{costs.grid.length ? NO_MATCHES : nothing}</p>}
     </>

@@ -5,14 +5,13 @@ import type { TextField } from "../../wire/tables";
 import { cellText } from "../../parts/grid/sort";
 import { type Step, type Tree, type Window, grow, neighbour, tileAt, visible, windowOf } from "./icicle";
 import { colourOfName } from "../../model/colours";
-import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { fittingText } from "../../parts/fittingText";
 import { hover, open, pick } from "./pick";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
+import type { Documents } from "../../model/documents";
 
 const LANE_PX = 20;
 const LEAST_TEXT_PX = 28;
@@ -28,13 +27,13 @@ export const MEASURES = [
 ] as const;
 
 /** An instruction's name scopes, or the lines that called each other until it was made; the outermost first. */
-function pathOf(session: Session, costs: Costs, shape: string): (item: number) => Step[] {
+function pathOf(documents: Documents, costs: Costs, shape: string): (item: number) => Step[] {
   if (shape === "scope") {
     const { codes, strings } = costs.grid.fields.find(({ name }) => name === "scope") as TextField;
     const steps = strings.map((scope) => scope.split("/").map((name) => ({ name })));
     return (item) => steps[codes[item] ?? -1] ?? [{ name: "no name scope" }];
   }
-  const [rows, frames] = [session.loaded("hlo")?.rows, session.frames()];
+  const [rows, frames] = [documents.loaded("hlo")?.rows, documents.frames()];
   const known = new Map<number, Step[]>();
   return (item) => {
     const frame = rows?.frame[costs.row[item] ?? -1] ?? -1;
@@ -57,11 +56,11 @@ function text(s: Surface, name: string, x: number, y: number, width: number): vo
 }
 
 /** Tiles of one name have one colour, wherever they are. */
-function colours(session: Session, tree: Tree): Uint32Array {
+function colours(documents: Documents, tree: Tree): Uint32Array {
   const known = new Map<string, number>();
   return Uint32Array.from(tree.names, (name, tile) => {
     const line = tree.line[tile];
-    const found = (line && session.colourOf(...line)) ?? known.get(name) ?? colourOfName(name);
+    const found = (line && documents.colourOf(...line)) ?? known.get(name) ?? colourOfName(name);
     if (!line) known.set(name, found);
     return colourOf(found, tree.leaf[tile] === 1);
   });
@@ -140,18 +139,19 @@ function draw(s: Surface, tree: Tree, colour: Uint32Array, focus: number, marked
 }
 
 interface ChartProps {
-  session: Session;
   costs: Costs;
   tree: Tree;
   unit: string;
   title: string;
 }
 
-function Chart({ session, costs, tree, unit, title }: ChartProps) {
-  const selected = useShared(session, (s) => s.selected);
+function Chart({ costs, tree, unit, title }: ChartProps) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const selected = useSelected((s) => s.selected);
   const [focus, setFocus] = useState(0);
   const [at, setAt] = useState(-1);
-  const colour = useMemo(() => colours(session, tree), [tree]);
+  const colour = useMemo(() => colours(documents, tree), [tree]);
   const own = useMemo(() => {
     const item = selected?.doc === "hlo" ? costs.row.indexOf(selected.row) : -1;
     return item < 0 ? -1 : tree.item.findIndex((of, tile) => of === item && tree.leaf[tile] === 1);
@@ -166,20 +166,20 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
     const share = x / Math.max(1, canvas.current?.clientWidth ?? 0);
     return tileAt(tree, Math.floor(y / LANE_PX), view.from + (view.to - view.from) * share);
   };
-  useEffect(() => hover(session, at < 0 || !tree.leaf[at] ? -1 : (costs.row[tree.item[at] ?? -1] ?? -1)), [at]);
+  useEffect(() => hover(selection, at < 0 || !tree.leaf[at] ? -1 : (costs.row[tree.item[at] ?? -1] ?? -1)), [at]);
   const choose = (tile: number) => {
     if (tile < 0) return;
     setAt(tile);
     const [line, row] = [tree.line[tile], costs.row[tree.item[tile] ?? -1] ?? -1];
-    const source = line ? session.sourceRow(...line) : -1;
-    if (source >= 0) session.select("python", source, "cost");
-    else if (tile > 0) pick(session, row);
+    const source = line ? documents.sourceRow(...line) : -1;
+    if (source >= 0) selection.select("python", source, "cost");
+    else if (tile > 0) pick(documents, selection, row);
   };
   const zoom = (tile: number) => tile >= 0 && !tree.leaf[tile] && setFocus(tile);
   const key = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (ARROWS.has(event.key)) choose(at < 0 ? focus : neighbour(tree, at, event.key));
-    else if (event.key === "Enter" && at >= 0) tree.leaf[at] ? open(session, costs.row[tree.item[at] ?? -1] ?? -1) : zoom(at);
+    else if (event.key === "Enter" && at >= 0) tree.leaf[at] ? open(documents, selection, costs.row[tree.item[at] ?? -1] ?? -1) : zoom(at);
     else if (event.key === "Escape" && focus > 0) setFocus(Math.max(0, tree.parent[focus] ?? 0));
     else return;
     event.preventDefault();
@@ -207,7 +207,7 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
           onPointerMove={(event) => setAt(under(event))}
           onPointerLeave={() => setAt(-1)}
           onClick={(event) => (choose(under(event)), zoom(under(event)))}
-          onDblClick={(event) => tree.leaf[under(event)] && open(session, costs.row[tree.item[under(event)] ?? -1] ?? -1)}
+          onDblClick={(event) => tree.leaf[under(event)] && open(documents, selection, costs.row[tree.item[under(event)] ?? -1] ?? -1)}
           onKeyDown={key}
         />
         <Tip x={Math.max(0, Math.min(width, middle))} y={(tree.depth[at] ?? 0) * LANE_PX + 8} width={width} lines={lines} />
@@ -216,26 +216,23 @@ function Chart({ session, costs, tree, unit, title }: ChartProps) {
   );
 }
 
-function Grown({ session, costs }: { session: Session; costs: Costs }) {
-  const [shape, setShape] = useState<string>((session.recall("icicle shape") as string | undefined) ?? "scope");
-  const [measure, setMeasure] = useState<string>((session.recall("icicle measure") as string | undefined) ?? "bytes");
-  const hlo = session.doc("hlo");
+function Grown({ costs }: { costs: Costs }) {
+  const documents = useDocuments();
+  const [shape, setShape] = useKeptState("icicle shape", "scope");
+  const [measure, setMeasure] = useKeptState("icicle measure", "bytes");
+  const hlo = documents.doc("hlo");
   useDoc(hlo);
   const ready = shape === "scope" || hlo?.rows != null;
   const [, title, unit] = MEASURES.find(([name]) => name === measure) ?? MEASURES[0];
   const tree = useMemo(() => {
     const [names] = costs.grid.fields as [TextField];
-    return grow(`all ${title}`, numbersOf(costs, measure).values, pathOf(session, costs, shape), (item) => cellText(names, item));
+    return grow(`all ${title}`, numbersOf(costs, measure).values, pathOf(documents, costs, shape), (item) => cellText(names, item));
   }, [costs, shape, measure, hlo?.rows]);
-  const keep = (key: string, set: (value: string) => void) => (value: string) => {
-    session.keep(`icicle ${key}`, value);
-    set(value);
-  };
   return (
     <>
       <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
-        <Choice name="nested" all={SHAPES} now={shape} onPick={keep("shape", setShape)} />
-        <Choice name="width" all={MEASURES} now={measure} onPick={keep("measure", setMeasure)} />
+        <Choice name="nested" all={SHAPES} now={shape} onPick={setShape} />
+        <Choice name="width" all={MEASURES} now={measure} onPick={setMeasure} />
         {tree.unknown > 0 && (
           <span class="jxs-cost-unknown">
             {counted(tree.unknown)} {tree.unknown === 1 ? "instruction with unknown FLOPs is not drawn" : "instructions with unknown FLOPs are not drawn"}
@@ -245,7 +242,7 @@ function Grown({ session, costs }: { session: Session; costs: Costs }) {
       {!ready ? (
         <p class="jxs-note">{hlo?.problem ?? "Loading…"}</p>
       ) : tree.total > 0 ? (
-        <Chart session={session} costs={costs} tree={tree} unit={unit} title={title} key={`${shape} ${measure}`} />
+        <Chart costs={costs} tree={tree} unit={unit} title={title} key={`${shape} ${measure}`} />
       ) : (
         <p class="jxs-note">No {title} to show.</p>
       )}
@@ -273,8 +270,8 @@ function Choice({ name, all, now, onPick }: ChoiceProps) {
 }
 
 /** Bytes or FLOPs as tiles within tiles, by name scope or by the lines that call each other. */
-export function IcicleView({ session }: { session: Session }) {
-  const question = useQuestion(session, "cost_parts", {}, readCosts);
+export function IcicleView() {
+  const question = useQuestion("cost_parts", {}, readCosts);
   if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
-  return <Grown session={session} costs={question.value} />;
+  return <Grown costs={question.value} />;
 }

@@ -3,6 +3,7 @@
 import { fields, number, sentences, text } from "../../wire/check";
 import { Columns } from "../../wire/columns";
 import { linesOf, textIn, textsOf } from "../../wire/texts";
+import { type Span, lengthOf, shareOf, ticks } from "../../parts/axis";
 import type { Reply } from "../../wire/source";
 
 export interface Roofline {
@@ -69,14 +70,14 @@ export async function readRoofline(reply: Reply): Promise<Roofline> {
   };
 }
 
-/** Where the chart's axes lie on the canvas; the ranges are powers of ten. */
+/** Where the chart's axes lie on the canvas; the spans are of powers of ten. */
 export interface Axes {
   left: number;
   right: number;
   top: number;
   bottom: number;
-  x: [from: number, to: number];
-  y: [from: number, to: number];
+  x: Span;
+  y: Span;
 }
 
 const MARGIN = { left: 88, right: 16, top: 12, bottom: 36 };
@@ -94,14 +95,14 @@ export function ceilings({ peaks }: Roofline): { names: string; peak: number }[]
   return tops;
 }
 
-function range(values: number[]): [number, number] {
+function range(values: number[]): Span {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
     if (!(value > 0) || !Number.isFinite(value)) continue;
     low = Math.min(low, Math.log10(value));
     high = Math.max(high, Math.log10(value));
   }
-  return high >= low ? [low - 0.35, high + 0.35] : [-1, 2];
+  return high >= low ? { from: low - 0.35, to: high + 0.35 } : { from: -1, to: 2 };
 }
 
 /** What is left out at either end of an axis: together under this share of all bytes. */
@@ -145,9 +146,8 @@ export function axesOf(roof: Roofline, width: number, height: number): Axes {
   };
 }
 
-const along = (value: number, [from, to]: [number, number]) => (Math.log10(value) - from) / (to - from);
-export const toX = (axes: Axes, value: number) => axes.left + along(value, axes.x) * (axes.right - axes.left);
-export const toY = (axes: Axes, value: number) => axes.bottom - along(value, axes.y) * (axes.bottom - axes.top);
+export const toX = (axes: Axes, value: number) => axes.left + shareOf(axes.x, Math.log10(value)) * (axes.right - axes.left);
+export const toY = (axes: Axes, value: number) => axes.bottom - shareOf(axes.y, Math.log10(value)) * (axes.bottom - axes.top);
 
 /** Where a point is drawn: at the edge where it lies beyond. */
 export function placeAt(axes: Axes, intensity: number, height: number): [x: number, y: number] {
@@ -174,10 +174,8 @@ export function apart(heights: number[], gap: number, floor: number): number[] {
 }
 
 /** Every power of ten in a range, or every second or further one where there are many. */
-export function decades([from, to]: [number, number], most: number): number[] {
-  const step = Math.max(1, Math.ceil((to - from) / most));
-  const first = Math.ceil(from / step) * step;
-  return Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, i) => 10 ** (first + i * step));
+export function decades(span: Span, most: number): number[] {
+  return ticks(span, Math.max(1, Math.ceil(lengthOf(span) / most))).map((exponent) => 10 ** exponent);
 }
 
 /** Its area grows with the bytes. */

@@ -1,11 +1,9 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, percent, scaled } from "../../wire/figures";
 import { type Axes, type Roofline, apart, axesOf, beyond, ceilings, decades, heightOf, mostBytes, placeAt, pointAt, radius, readRoofline, toX, toY } from "./roofline";
-import type { Session } from "../../model/session";
 import { type Surface, placeOf, useCanvas } from "../../parts/canvas";
 import { hover, open, pick } from "./pick";
-import { useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useDocuments, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
 
@@ -54,7 +52,7 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
     const y = toY(axes, peak);
     line(g, steepest ? Math.max(axes.left, toX(axes, peak / steepest)) : axes.left, y, axes.right, y);
   }
-  const top = tops.at(-1)?.peak ?? 10 ** axes.y[1];
+  const top = tops.at(-1)?.peak ?? 10 ** axes.y.to;
   if (bandwidth) slope({ g, colour }, axes, "memory", bandwidth, top);
   if (caches) slope({ g, colour }, axes, "caches", caches, top);
   g.textAlign = "right";
@@ -73,15 +71,15 @@ function roofs({ g, colour, font }: Surface, axes: Axes, roof: Roofline): void {
 
 function slope({ g, colour }: Pick<Surface, "g" | "colour">, axes: Axes, name: string, bandwidth: number, top: number): void {
   g.strokeStyle = g.fillStyle = colour(variable("memory"));
-  const low = 10 ** axes.x[0];
-  const high = Math.min(10 ** axes.x[1], top / bandwidth);
+  const low = 10 ** axes.x.from;
+  const high = Math.min(10 ** axes.x.to, top / bandwidth);
   g.save();
   g.beginPath();
   g.rect(axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
   g.clip();
   line(g, toX(axes, low), toY(axes, low * bandwidth), toX(axes, high), toY(axes, high * bandwidth));
   g.restore();
-  const middle = Math.max(low, 10 ** axes.y[0] / bandwidth) ** 0.3 * high ** 0.7;
+  const middle = Math.max(low, 10 ** axes.y.from / bandwidth) ** 0.3 * high ** 0.7;
   const [x, y, text] = [toX(axes, middle) + 8, toY(axes, middle * bandwidth) + 12, `${name} ${scaled(bandwidth, "B/s")}`];
   g.textAlign = "left";
   g.fillStyle = colour("--jxs-bg");
@@ -185,8 +183,10 @@ const longest = (roof: Roofline): string =>
 
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
-function Chart({ session, roof }: { session: Session; roof: Roofline }) {
-  const selected = useShared(session, (s) => s.selected);
+function Chart({ roof }: { roof: Roofline }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const selected = useSelected((s) => s.selected);
   const [at, setAt] = useState(-1);
   const most = useMemo(() => mostBytes(roof), [roof]);
   const marked = useMemo(() => {
@@ -203,18 +203,18 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
     },
     [roof, marked],
   );
-  useEffect(() => hover(session, at < 0 ? -1 : (roof.row[at] ?? -1)), [at]);
+  useEffect(() => hover(selection, at < 0 ? -1 : (roof.row[at] ?? -1)), [at]);
   const axes = () => axesOf(roof, canvas.current?.clientWidth ?? 0, canvas.current?.clientHeight ?? 0);
   const under = (event: MouseEvent) => pointAt(roof, axes(), placeOf(event).x, placeOf(event).y, most);
   const choose = (i: number) => {
     setAt(i);
-    if (i >= 0) pick(session, roof.row[i] ?? -1);
+    if (i >= 0) pick(documents, selection, roof.row[i] ?? -1);
   };
   const key = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (step !== undefined) choose(Math.max(0, Math.min(at + step, roof.length - 1)));
-    else if (event.key === "Enter" && at >= 0) open(session, roof.row[at] ?? -1);
+    else if (event.key === "Enter" && at >= 0) open(documents, selection, roof.row[at] ?? -1);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -232,7 +232,7 @@ function Chart({ session, roof }: { session: Session; roof: Roofline }) {
         onPointerMove={(event) => setAt(under(event))}
         onPointerLeave={() => setAt(-1)}
         onClick={(event) => choose(under(event))}
-        onDblClick={(event) => open(session, roof.row[under(event)] ?? -1)}
+        onDblClick={(event) => open(documents, selection, roof.row[under(event)] ?? -1)}
         onKeyDown={key}
       />
       <Tip
@@ -265,8 +265,8 @@ function Legend({ roof }: { roof: Roofline }) {
 }
 
 /** One point an instruction, under the roof of the target. */
-export function RooflineView({ session }: { session: Session }) {
-  const question = useQuestion(session, "roofline", {}, readRoofline);
+export function RooflineView() {
+  const question = useQuestion("roofline", {}, readRoofline);
   const roof = question.value;
   if (!roof) return <Waiting question={question} what="Placing the instructions" />;
   if (!roof.length) {
@@ -284,7 +284,7 @@ export function RooflineView({ session }: { session: Session }) {
   }
   return (
     <>
-      <Chart session={session} roof={roof} />
+      <Chart roof={roof} />
       <Legend roof={roof} />
     </>
   );

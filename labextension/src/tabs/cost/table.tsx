@@ -4,10 +4,9 @@ import { type Costs, EQUATION_GROUPS, GROUPS, readCosts } from "./read";
 import { FilterBox } from "../../parts/filter";
 import { AS_GIVEN } from "../../parts/grid/gridView";
 import { cellText } from "../../parts/grid/sort";
-import type { Session } from "../../model/session";
 import { CostGrid } from "./grid";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
+import { useKeptState, useQuestion, useSelection } from "../../parts/hooks";
 
 const BYTES = { field: "bytes", down: true };
 const FLOPS = { field: "FLOPs", down: true };
@@ -15,13 +14,12 @@ const NOTHING = "The program computes nothing.";
 const HOLDS_OTHERS = ["fusion", "while", "call", "conditional", "async-start"];
 
 interface Props {
-  session: Session;
   query: string;
 }
 
 /** What the instruction holds, beneath the table. */
-function Members({ session, name }: { session: Session; name: string }) {
-  const question = useQuestion(session, "members", { instruction: name }, readCosts);
+function Members({ name }: { name: string }) {
+  const question = useQuestion("members", { instruction: name }, readCosts);
   return (
     <div class="jxs-members jxs-grow jxs-column">
       <p class="jxs-members-note">
@@ -29,7 +27,7 @@ function Members({ session, name }: { session: Session; name: string }) {
         {question.value && `: ${counted(question.value.grid.length)} instructions; inside a fusion, only inputs and outputs move bytes`}
       </p>
       {question.value ? (
-        <CostGrid session={session} costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="No computation inside." />
+        <CostGrid costs={question.value} doc="hlo" label={`members of ${name}`} first={AS_GIVEN} nothing="No computation inside." />
       ) : (
         <Waiting question={question} what="Listing what is inside" />
       )}
@@ -42,26 +40,23 @@ const textOf = (costs: Costs, name: string, row: number) => {
   return field && row >= 0 ? cellText(field, row) : "";
 };
 
-function Instructions({ session, query }: Props) {
-  const question = useQuestion(session, "cost", {}, readCosts);
+function Instructions({ query }: Props) {
+  const question = useQuestion("cost", {}, readCosts);
   const [current, setCurrent] = useState(-1);
-  const [shown, setShown] = useState(Boolean(session.recall("cost members")));
+  const [shown, setShown] = useKeptState("cost members", false);
   if (!question.value) return <Waiting question={question} what="Listing the instructions" />;
   const holds = HOLDS_OTHERS.includes(textOf(question.value, "opcode", current));
   const name = textOf(question.value, "instruction", current);
-  const toggle = () => {
-    session.keep("cost members", !shown);
-    setShown(!shown);
-  };
+  const toggle = () => setShown(!shown);
   return (
     <>
-      <CostGrid session={session} costs={question.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
+      <CostGrid costs={question.value} doc="hlo" label="cost by instruction" query={query} first={BYTES} nothing={NOTHING} onCurrent={setCurrent} />
       {holds && (
         <button type="button" class="jxs-members-toggle jxs-cut" aria-expanded={shown} onClick={toggle}>
           {shown ? "▾" : "▸"} {shown ? "Hide" : "Show"} what is inside {name}
         </button>
       )}
-      {holds && shown && <Members session={session} name={name} key={name} />}
+      {holds && shown && <Members name={name} key={name} />}
     </>
   );
 }
@@ -73,15 +68,15 @@ interface GroupedProps extends Props {
   doc: string;
 }
 
-function Grouped({ session, query, group, method, doc }: GroupedProps) {
-  const question = useQuestion(session, method, { group }, readCosts);
+function Grouped({ query, group, method, doc }: GroupedProps) {
+  const question = useQuestion(method, { group }, readCosts);
   if (!question.value) return <Waiting question={question} what="Summing" />;
   const [label, first] = doc === "hlo" ? [`cost by ${group}`, BYTES] : [`jaxpr cost by ${group}`, FLOPS];
-  return <CostGrid session={session} costs={question.value} doc={doc} label={label} ofLine={group === "line"} query={query} first={first} nothing={NOTHING} />;
+  return <CostGrid costs={question.value} doc={doc} label={label} ofLine={group === "line"} query={query} first={first} nothing={NOTHING} />;
 }
 
-function Equations({ session, query }: Props) {
-  const question = useQuestion(session, "equations", {}, readCosts);
+function Equations({ query }: Props) {
+  const question = useQuestion("equations", {}, readCosts);
   if (!question.value) return <Waiting question={question} what="Counting the equations" />;
   return (
     <>
@@ -90,7 +85,7 @@ function Equations({ session, query }: Props) {
           {note}
         </p>
       ))}
-      <CostGrid session={session} costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
+      <CostGrid costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />
     </>
   );
 }
@@ -121,39 +116,36 @@ function Choices({ label, name, all, now, onChoose }: { label: string; name: str
   );
 }
 
-function Rows({ session, source, group, query }: Props & { source: string; group: string }) {
-  if (group === "equation") return <Equations session={session} query={query} />;
-  if (group === "instruction") return <Instructions session={session} query={query} />;
+function Rows({ source, group, query }: Props & { source: string; group: string }) {
+  if (group === "equation") return <Equations query={query} />;
+  if (group === "instruction") return <Instructions query={query} />;
   const [method, doc] = source === "jaxpr" ? ["equation_groups", "jaxpr"] : ["cost_groups", "hlo"];
-  return <Grouped session={session} group={group} method={method} doc={doc} query={query} />;
+  return <Grouped group={group} method={method} doc={doc} query={query} />;
 }
 
 /** Instructions of the HLO or equations of the jaxpr, or their totals by line, scope, computation, operation or dtype. */
-export function CostTable({ session, compiled = true }: { session: Session; compiled?: boolean }) {
-  const [chosen, setSource] = useState((session.recall("cost source") as string | undefined) ?? "hlo");
-  const [wanted, setGroup] = useState((session.recall("cost group") as string | undefined) ?? "line");
+export function CostTable({ compiled = true }: { compiled?: boolean }) {
+  const selection = useSelection();
+  const [chosen, setSource] = useKeptState("cost source", "hlo");
+  const [wanted, setGroup] = useKeptState("cost group", "line");
   const [query, setQuery] = useState("");
-  const isBoth = compiled && Boolean(session.summary?.documents.some(({ kind }) => kind === "jaxpr"));
+  const isBoth = compiled && Boolean(selection.summary?.documents.some(({ kind }) => kind === "jaxpr"));
   const source = isBoth ? chosen : compiled ? "hlo" : "jaxpr";
   const groups: readonly Choice[] = source === "jaxpr" ? EQUATION_GROUPS : GROUPS;
   const group = groups.some(([name]) => name === wanted) ? wanted : "line";
-  const keep = (what: string, set: (name: string) => void) => (name: string) => {
-    session.keep(what, name);
-    set(name);
-  };
   return (
     <div class="jxs-cost-table jxs-grow jxs-column">
       <div class="jxs-filter-bar jxs-strip jxs-cost-bar">
         {isBoth && (
           <>
             <span class="jxs-dim">counted on</span>
-            <Choices label="counted on" name="source" all={SOURCES} now={source} onChoose={keep("cost source", setSource)} />
+            <Choices label="counted on" name="source" all={SOURCES} now={source} onChoose={setSource} />
           </>
         )}
-        <Choices label="one row for each" name="group" all={groups} now={group} onChoose={keep("cost group", setGroup)} />
+        <Choices label="group by" name="group" all={groups} now={group} onChoose={setGroup} />
         <FilterBox label="Filter the table" value={query} onInput={setQuery} />
       </div>
-      <Rows session={session} source={source} group={group} query={query} key={`${source} ${group}`} />
+      <Rows source={source} group={group} query={query} key={`${source} ${group}`} />
     </div>
   );
 }

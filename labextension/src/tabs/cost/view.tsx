@@ -1,13 +1,10 @@
-import { useState } from "preact/hooks";
 import { type Overview, readOverview } from "./read";
 import { counted, percent } from "../../wire/figures";
-import type { Session } from "../../model/session";
 import { CostTable } from "./table";
 import { DetailStrip } from "../../parts/detailStrip";
-import { useKernelState, useShared } from "../../parts/hooks";
+import { useKeptState, usePanel, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { IcicleView } from "./icicleView";
 import { Ledger } from "./ledger";
-import { useQuestion } from "../../parts/useQuestion";
 import { RooflineView } from "./rooflineView";
 import { Waiting } from "../../parts/waiting";
 
@@ -51,13 +48,10 @@ function Totals({ overview }: { overview: Overview }) {
   );
 }
 
-function Body({ session, overview }: { session: Session; overview: Overview }) {
-  const [section, setSection] = useState((session.recall("cost section") as string | undefined) ?? "table");
-  const selected = useShared(session, (s) => s.selected);
-  const choose = (name: string) => {
-    session.keep("cost section", name);
-    setSection(name);
-  };
+function Body({ overview }: { overview: Overview }) {
+  const selection = useSelection();
+  const [section, choose] = useKeptState("cost section", "table");
+  const selected = useSelected((s) => s.selected);
   return (
     <div class="jxs-cost jxs-column">
       <div class="jxs-cost-head jxs-strip" data-bound={overview.bound}>
@@ -78,24 +72,26 @@ function Body({ session, overview }: { session: Session; overview: Overview }) {
           type="button"
           class="jxs-button jxs-boxed"
           disabled={!selected}
-          title="Open the code at what is selected"
-          onClick={() => selected && session.show(selected.doc, selected.row)}
+          title="Show the selection in the code"
+          onClick={() => selected && selection.show(selected.doc, selected.row)}
         >
           Show in the code
         </button>
       </div>
-      {section === "table" && <CostTable session={session} />}
-      {section === "icicle" && <IcicleView session={session} />}
-      {section === "roofline" && <RooflineView session={session} />}
+      {section === "table" && <CostTable />}
+      {section === "icicle" && <IcicleView />}
+      {section === "roofline" && <RooflineView />}
       {section === "ledger" && <Ledger overview={overview} />}
-      <DetailStrip session={session} />
+      <DetailStrip />
     </div>
   );
 }
 
 /** Of a program that was not compiled, or not yet: the equations of its jaxpr. */
-function Uncompiled({ session }: { session: Session }) {
-  const isCompiling = !session.isOrphaned && session.summary?.stages.some(({ name, state }) => name === "compile" && state === "running");
+function Uncompiled() {
+  const selection = useSelection();
+  const panel = usePanel();
+  const isCompiling = !panel.isOrphaned && selection.summary?.stages.some(({ name, state }) => name === "compile" && state === "running");
   return (
     <div class="jxs-cost jxs-column">
       <div class="jxs-cost-head jxs-strip" data-bound="unknown">
@@ -103,21 +99,21 @@ function Uncompiled({ session }: { session: Session }) {
           Counted on the jaxpr of the whole program; {isCompiling ? "compiling…" : "there is no optimised HLO, so the bottleneck is unknown."}
         </span>
       </div>
-      <CostTable session={session} compiled={false} />
-      <DetailStrip session={session} />
+      <CostTable compiled={false} />
+      <DetailStrip />
     </div>
   );
 }
 
 /** FLOPs and bytes of the program: what bounds it, who spends them, and how sure that is. */
-export default function CostView({ session }: { session: Session }) {
-  useKernelState(session);
-  const compiled = session.summary?.documents.some((document) => document.kind === "hlo") ?? false;
-  return compiled ? <Compiled session={session} /> : <Uncompiled session={session} />;
+export default function CostView() {
+  const selection = useSelection();
+  const compiled = selection.summary?.documents.some((document) => document.kind === "hlo") ?? false;
+  return compiled ? <Compiled /> : <Uncompiled />;
 }
 
-function Compiled({ session }: { session: Session }) {
-  const question = useQuestion<Overview>(session, "ledger", {}, readOverview);
+function Compiled() {
+  const question = useQuestion<Overview>("ledger", {}, readOverview);
   if (!question.value) return <Waiting question={question} what="Counting FLOPs and bytes" />;
-  return <Body session={session} overview={question.value} />;
+  return <Body overview={question.value} />;
 }

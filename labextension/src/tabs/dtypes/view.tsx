@@ -1,41 +1,41 @@
 import { useMemo, useState } from "preact/hooks";
 import { text } from "../../wire/check";
 import { matching } from "../../parts/grid/sort";
-import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
-import { lineOf, rowOfLine } from "../../model/sourceLine";
+import { useDoc, useDocuments, useQuestion, useSelected, useSelection } from "../../parts/hooks";
+import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Shown({ session, table }: { session: Session; table: TableReply }) {
-  const selected = useShared(session, (s) => s.selected);
+function Shown({ table }: { table: TableReply }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const selected = useSelected((s) => s.selected);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState(-1);
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
-  useDoc(session.doc("python"));
+  useDoc(documents.doc("python"));
   const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
-  const line = lineOf(session, selected);
+  const line = lineOf(documents, selected);
   const at = table.row;
   const place = (row: number): [doc: string, row: number] => {
     const hlo = at[row] ?? -1;
-    return hlo >= 0 ? ["hlo", hlo] : ["python", rowOfLine(session, lines[row] ?? "")];
+    return hlo >= 0 ? ["hlo", hlo] : ["python", rowOfLine(documents, lines[row] ?? "")];
   };
   const pick = (row: number) => {
     setCurrent(row);
     const [doc, to] = place(row);
-    if (to >= 0) session.select(doc, to, "dtypes");
+    if (to >= 0) selection.select(doc, to, "dtypes");
   };
   const open = (row: number) => {
     const [doc, to] = place(row);
-    if (to >= 0) session.show(doc, to);
+    if (to >= 0) selection.show(doc, to);
   };
   const headline = text(table.result.headline);
   if (!table.grid.length) return <p class="jxs-note">{headline}</p>;
@@ -46,7 +46,6 @@ function Shown({ session, table }: { session: Session; table: TableReply }) {
         <span class="jxs-dim">jaxpr conversions first, then those XLA kept or added</span>
       </FilterBar>
       <SourceGrid
-        session={session}
         grid={table.grid}
         rows={rows}
         label="dtype conversions"
@@ -56,17 +55,17 @@ function Shown({ session, table }: { session: Session; table: TableReply }) {
         onOpen={open}
       />
       {!rows.length && <p class="jxs-note">{NO_MATCHES}</p>}
-      <DetailStrip session={session} />
+      <DetailStrip />
     </>
   );
 }
 
 /** Where values are promoted or demoted, and the bytes that costs. */
-export default function DtypesView({ session }: { session: Session }) {
-  const question = useQuestion(session, "dtypes", {}, read);
+export default function DtypesView() {
+  const question = useQuestion("dtypes", {}, read);
   return (
     <div class="jxs-column jxs-grow">
-      {question.value ? <Shown session={session} table={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
+      {question.value ? <Shown table={question.value} /> : <Waiting question={question} what="Finding the conversions" />}
     </div>
   );
 }

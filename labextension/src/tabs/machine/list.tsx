@@ -1,20 +1,18 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Session } from "../../model/session";
 import { FilterBox } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
-import { useShared } from "../../parts/hooks";
-import type { QuestionState } from "../../parts/useQuestion";
+import { useSelected } from "../../parts/hooks";
 import { useElapsed } from "../../parts/waiting";
 import { clock } from "../../wire/figures";
 import { type Figures, type Kernel, type KernelTable, gridOf } from "./read";
+import type { Answer } from "../../model/question";
 
 const ROW_PX = 38;
 
 interface Props {
-  session: Session;
   table: KernelTable;
-  figures: QuestionState<Map<string, Figures>>;
+  figures: Answer<Map<string, Figures>>;
   chosen: Kernel;
   /** Keys of the kernels that came from what is selected. */
   lit: Set<string>;
@@ -58,10 +56,10 @@ function launchOf({ instructions, kind, grid, threads }: Kernel): string {
   return `${instructions.slice(0, 12).join(", ")}: ${kind}${launch}`;
 }
 
-export function KernelList({ session, table, figures, chosen, lit, onChoose }: Props) {
+export function KernelList({ table, figures, chosen, lit, onChoose }: Props) {
   const [query, setQuery] = useState("");
   const [only, setOnly] = useState(false);
-  const selected = useShared(session, (s) => s.selected);
+  const selected = useSelected((s) => s.selected);
   const grid = useMemo(() => gridOf(table, figures.value), [table, figures.value]);
   const matches = useMemo(() => matching(grid, query), [grid, query]);
   const elsewhere = selected !== null && selected.from !== "machine" && !selected.doc.includes(":");
@@ -83,7 +81,7 @@ export function KernelList({ session, table, figures, chosen, lit, onChoose }: P
           {note}
         </p>
       ))}
-      <div class="jxs-kernel-rows jxs-grow jxs-column">
+      <div class="jxs-kernel-rows jxs-grow jxs-column" aria-busy={figures.state === "waiting"}>
         <GridView
           grid={grid}
           rows={shown}

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, moved, outline, paint, showing, ticks, whole, zoomed } from "./read";
+import { type Frame, KINDS, type Memory, type Palette, type Space, bufferAt, bytes, lineOf, liveAt, outline, paint, whole } from "./read";
+import { type Reach, type Span, lengthOf, moved, roundStep, shareOf, showing, ticks, valueAt, zoomed } from "../../parts/axis";
 import { type Surface, useCanvas } from "../../parts/canvas";
 
 const MOST_LIT = 2000;
@@ -85,15 +86,15 @@ function axes({ g, width, height, colour, font }: Surface, frame: Frame): void {
     g.fillText(text, x, y);
   };
   g.textAlign = "left";
-  for (const value of ticks(0, frame.top, height / TICK_PX)) {
+  for (const value of ticks({ from: 0, to: frame.top }, roundStep((frame.top * TICK_PX) / Math.max(TICK_PX, height)))) {
     const y = height - (value / frame.top) * height;
     if (value === 0 || y < LABEL_PX) continue;
     g.fillStyle = colour("--jxs-fg3");
     g.fillRect(0, y, 5, 1);
     label(bytes(value), 8, y + 4);
   }
-  for (const at of ticks(frame.from, frame.to, width / TICKS_PX)) {
-    const x = ((at - frame.from) / (frame.to - frame.from)) * width;
+  for (const at of ticks(frame, roundStep((lengthOf(frame) * TICKS_PX) / Math.max(TICKS_PX, width)))) {
+    const x = shareOf(frame, at) * width;
     if (!Number.isInteger(at) || x > width - 30) continue;
     g.fillStyle = colour("--jxs-fg3");
     g.fillRect(x, height - 5, 1, 5);
@@ -116,7 +117,7 @@ interface Drawn extends Pick<Props, "memory" | "position" | "band" | "lit"> {
 function drawMoving({ g, width, height, colour }: Surface, drawn: Drawn): void {
   const { memory, frame, position, band, lit, over, cursor } = drawn;
   const { start, end, height: base, size } = memory.buffers;
-  const x = (at: number) => ((at - frame.from) / (frame.to - frame.from)) * width;
+  const x = (at: number) => shareOf(frame, at) * width;
   const y = (value: number) => height - (value / frame.top) * height;
   const life: [number, number] | null = over >= 0 ? [start[over] as number, end[over] as number] : band;
   g.strokeStyle = g.fillStyle = colour("--jxs-accent");
@@ -164,7 +165,7 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
 
   const placeOf = (event: MouseEvent): [number, number] => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    const at = frame.from + ((event.clientX - box.left) / Math.max(1, box.width)) * (frame.to - frame.from);
+    const at = valueAt(frame, (event.clientX - box.left) / Math.max(1, box.width));
     const value = (1 - (event.clientY - box.top) / Math.max(1, box.height)) * frame.top;
     return [Math.max(0, Math.min(memory.length - 1, at)), value];
   };
@@ -179,18 +180,19 @@ export function MemoryChart({ memory, space, position, band, lit, onPosition, on
     const found = bufferAt(memory, space, at, value);
     if (found >= 0) onBuffer(found);
   };
-  const length = Math.max(4, memory.length);
-  const zoom = (factor: number, around: number) => setFrame(zoomed(frame, factor, around, length));
+  const all: Reach = { from: 0, to: Math.max(4, memory.length), least: 4, room: 0, margin: 0 };
+  const see = (span: Span) => setFrame({ ...frame, ...span });
+  const zoom = (factor: number, around: number) => see(zoomed(frame, factor, around, all));
   const wheel = (event: WheelEvent) => {
     const along = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
     if (event.ctrlKey || event.metaKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, placeOf(event)[0]);
-    else if (along && frame.to - frame.from < length) setFrame(moved(frame, (along / 500) * (frame.to - frame.from), length));
+    else if (along && lengthOf(frame) < all.to) see(moved(frame, (along / 500) * lengthOf(frame), all));
     else return;
     event.preventDefault();
   };
   const go = (to: number) => {
     const inside = Math.max(0, Math.min(memory.length - 1, to));
-    setFrame(showing(frame, inside, length));
+    see(showing(frame, { from: inside, to: inside }, all));
     onPosition(inside);
   };
   const key = (event: KeyboardEvent) => {

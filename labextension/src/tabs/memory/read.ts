@@ -6,6 +6,7 @@ import { Columns } from "../../wire/columns";
 import { linesOf, partOf, textsOf } from "../../wire/texts";
 import { type Field, type TableReply, readTable } from "../../wire/tables";
 import type { Reply } from "../../wire/source";
+import { type Span, lengthOf } from "../../parts/axis";
 
 export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
 const SENTENCES = ["how", "note"];
@@ -133,9 +134,7 @@ export async function readMemory(reply: Reply): Promise<Memory> {
 }
 
 /** What a picture shows: positions [from, to) of the schedule, and bytes up to `top`. */
-export interface Frame {
-  from: number;
-  to: number;
+export interface Frame extends Span {
   top: number;
 }
 
@@ -146,37 +145,6 @@ const FAR = 3;
 export function whole(memory: Memory, space: Space): Frame {
   const room = space.color === 0 && memory.room !== null && memory.room <= FAR * space.reserved ? memory.room : 0;
   return { from: 0, to: Math.max(1, memory.length), top: Math.max(1, space.reserved, room) * 1.04 };
-}
-
-/** The same bytes, the positions zoomed by a factor around one of them and kept inside. */
-export function zoomed(frame: Frame, factor: number, around: number, length: number): Frame {
-  const span = Math.max(4, Math.min(length, (frame.to - frame.from) * factor));
-  const share = (around - frame.from) / Math.max(1e-9, frame.to - frame.from);
-  const from = Math.max(0, Math.min(length - span, around - share * span));
-  return { ...frame, from, to: from + span };
-}
-
-/** The same span of positions further on, kept inside. */
-export function moved(frame: Frame, by: number, length: number): Frame {
-  const span = frame.to - frame.from;
-  const from = Math.max(0, Math.min(length - span, frame.from + by));
-  return { ...frame, from, to: from + span };
-}
-
-/** The frame, moved where a position is not in it. */
-export function showing(frame: Frame, position: number, length: number): Frame {
-  const inside = position >= frame.from && position < frame.to;
-  return inside ? frame : moved(frame, position - (frame.from + frame.to) / 2, length);
-}
-
-/** Round values in a range, at most so many. */
-export function ticks(from: number, to: number, most: number): number[] {
-  const rough = (to - from) / Math.max(1, most);
-  if (!(rough > 0)) return [];
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
-  const first = Math.ceil(from / step);
-  return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => (first + i) * step);
 }
 
 /** The source line that made a buffer, "" where none is known. */
@@ -217,7 +185,7 @@ export type Palette = number[][];
  */
 export function paint(pixels: Uint32Array, width: number, height: number, memory: Memory, space: Space, frame: Frame, palette: Palette): void {
   const { start, end, height: base, size, space: spaces, kind } = memory.buffers;
-  const x = width / (frame.to - frame.from);
+  const x = width / lengthOf(frame);
   const y = height / frame.top;
   for (let i = 0; i < start.length; i++) {
     if (spaces[i] !== space.color) continue;
@@ -239,7 +207,7 @@ export function paint(pixels: Uint32Array, width: number, height: number, memory
 /** The curve's highest point in each column of pixels, as live bytes. */
 export function outline(space: Space, width: number, frame: Frame): Float64Array {
   const highest = new Float64Array(width);
-  const step = (frame.to - frame.from) / width;
+  const step = lengthOf(frame) / width;
   for (let column = 0; column < width; column++) {
     const first = frame.from + column * step;
     highest[column] = liveAt(space, Math.floor(first));

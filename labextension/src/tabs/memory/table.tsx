@@ -1,4 +1,3 @@
-import type { Session } from "../../model/session";
 import { counted } from "../../wire/figures";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
 import type { Table } from "./read";
@@ -9,7 +8,6 @@ const ROW_PX = 23;
 const NOTHING = byName<string>({ advice: "Nothing to suggest." });
 
 interface Props {
-  session: Session;
   table: Table;
   label: string;
   /** Rows that came from what is selected elsewhere. */
@@ -19,14 +17,13 @@ interface Props {
 }
 
 /** A table of the kernel's, rows of which may be chosen. */
-export function MemoryTable({ session, table, label, lit, onRow, onHover }: Props) {
+export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
   const { grid } = table;
   if (!grid.length) return <p class="jxs-note">{table.notes.join(" ") || (NOTHING[label] ?? `Nothing to list: no ${label}.`)}</p>;
   const left = table.total - grid.length;
   return (
     <div class="jxs-mem-table jxs-column">
       <SourceGrid
-        session={session}
         grid={grid}
         label={label}
         height={ROW_PX}

@@ -2,16 +2,16 @@ import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { STRONG, classOf } from "../../model/links";
 import { type Memory, type Space, type Table, bytes, EMPTY, lineOf, readMemory, readWritten } from "./read";
-import type { Session } from "../../model/session";
 import { byName, list, number, text } from "../../wire/check";
 import { partOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 import { textAt } from "../../wire/tables";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { MemoryChart } from "./chart";
 import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
+import type { Documents } from "../../model/documents";
+import type { Selection } from "../../model/selection";
 
 const PARTS: [name: string, title: string, hint: string][] = [
   ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],
@@ -26,20 +26,21 @@ const DOC = "hlo";
 const MOST_POLICIES = 100;
 
 /** Selects in all views what made a row: its HLO instruction; without one its source line ("In [3]:12"). */
-function choose(session: Session, place: number, line: string): void {
-  if (place >= 0) return session.select(DOC, place, "memory");
+function choose(documents: Documents, selection: Selection, place: number, line: string): void {
+  if (place >= 0) return selection.select(DOC, place, "memory");
   const [, file, number] = /^(.*):(\d+)$/.exec(line) ?? [];
-  const at = session.frames()?.files.findIndex((f) => f.name === file || f.label === file) ?? -1;
-  const row = at >= 0 ? session.sourceRow(at, Number(number)) : -1;
-  if (row >= 0) session.select("python", row, "memory");
+  const at = documents.frames()?.files.findIndex((f) => f.name === file || f.label === file) ?? -1;
+  const row = at >= 0 ? documents.sourceRow(at, Number(number)) : -1;
+  if (row >= 0) selection.select("python", row, "memory");
 }
 
 /** Rows of the HLO document that came from what is selected. */
-function useLit(session: Session): (row: number) => boolean {
-  const selected = useShared(session, (s) => s.selected);
-  const hlo = session.doc(DOC);
+function useLit(): (row: number) => boolean {
+  const documents = useDocuments();
+  const selected = useSelected((s) => s.selected);
+  const hlo = documents.doc(DOC);
   useDoc(hlo);
-  const lit = session.lit(selected);
+  const lit = documents.lit(selected);
   const rows = hlo?.rows ?? null;
   return useMemo(() => (row: number) => row >= 0 && rows !== null && classOf(lit, rows, row) === STRONG, [lit, rows]);
 }
@@ -52,7 +53,6 @@ export const readAt = async (reply: Reply): Promise<{ live: number; table: Table
 const part = (reply: Reply, name: string): Promise<Table> => readWritten(partOf(reply, reply.result[name]));
 
 interface Moment {
-  session: Session;
   memory: Memory;
   space: Space;
   position: number;
@@ -60,8 +60,10 @@ interface Moment {
   onBand: (band: [number, number] | null) => void;
 }
 
-function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
-  const question = useQuestion(session, "memory at", { space: space.color, position }, readAt);
+function Lives({ memory, space, position, isLit, onBand }: Moment) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const question = useQuestion("memory at", { space: space.color, position }, readAt);
   const [shown, setShown] = useState(question.value);
   useEffect(() => {
     if (question.value) setShown(question.value);
@@ -82,12 +84,11 @@ function Lives({ session, memory, space, position, isLit, onBand }: Moment) {
         {position === space.position && <span class="jxs-mem-peak"> the peak</span>}
       </p>
       <MemoryTable
-        session={session}
         table={table}
         label="live buffers"
         lit={lit}
         onHover={(row) => onBand(row === null || (table.from[row] ?? -1) < 0 ? null : [table.from[row] as number, table.to[row] as number])}
-        onRow={(row) => choose(session, table.row[row] ?? -1, textAt(table.grid, "line", row))}
+        onRow={(row) => choose(documents, selection, table.row[row] ?? -1, textAt(table.grid, "line", row))}
       />
     </>
   );
@@ -112,8 +113,8 @@ export const readKept = async (reply: Reply) => ({
 });
 
 /** The program compiled with a checkpoint policy: what it takes, once that is known. */
-function Trial({ session, policy, onKnown }: { session: Session; policy: string; onKnown: (known: Policies) => void }) {
-  const question = useQuestion(session, "policy", { policy }, readTrial);
+function Trial({ policy, onKnown }: { policy: string; onKnown: (known: Policies) => void }) {
+  const question = useQuestion("policy", { policy }, readTrial);
   useEffect(() => {
     if (question.value) onKnown(question.value);
   }, [question.value]);
@@ -121,20 +122,17 @@ function Trial({ session, policy, onKnown }: { session: Session; policy: string;
   return <p class="jxs-note">{question.value.text}</p>;
 }
 
-function Backward({ session }: { session: Session }) {
+function Backward() {
+  const documents = useDocuments();
+  const selection = useSelection();
   const [policy, setPolicy] = useState("");
-  const question = useQuestion(session, "kept", { policy }, readKept);
-  const remembered = `memory policy ${session.call}`;
-  const [tried, setTried] = useState((session.recall(remembered) as string) ?? "");
+  const question = useQuestion("kept", { policy }, readKept);
+  const [tried, compile] = useKeptState(`memory policy ${selection.call}`, "");
   const [trials, setTrials] = useState<Policies | null>(null);
   if (!question.value) return <Waiting question={question} what="Reading the residuals of the backward pass" />;
   const { lines, arrays } = question.value;
   const { policies, compiled } = trials ?? question.value;
   const names = Array.from({ length: policies.grid.length }, (_, row) => textAt(policies.grid, "policy", row));
-  const compile = (name: string) => {
-    session.keep(remembered, name);
-    setTried(name);
-  };
   return (
     <div class="jxs-mem-backward">
       <div>
@@ -148,9 +146,8 @@ function Backward({ session }: { session: Session }) {
             ) : null,
           )}
         </div>
-        {tried && <Trial session={session} policy={tried} onKnown={setTrials} key={tried} />}
+        {tried && <Trial policy={tried} onKnown={setTrials} key={tried} />}
         <MemoryTable
-        session={session}
           table={policies}
           label="checkpoint policies"
           onRow={(row) => setPolicy(row === 0 ? "" : (names[row] ?? ""))}
@@ -158,49 +155,47 @@ function Backward({ session }: { session: Session }) {
       </div>
       <div>
         <h4>Residuals, by line{policy && `, with ${policy}`}</h4>
-        <MemoryTable session={session} table={lines} label="bytes by line" onRow={(row) => choose(session, -1, textAt(lines.grid, "line", row))} />
+        <MemoryTable table={lines} label="bytes by line" onRow={(row) => choose(documents, selection, -1, textAt(lines.grid, "line", row))} />
         <h4>Arrays</h4>
-        <MemoryTable session={session} table={arrays} label="arrays" onRow={(row) => choose(session, -1, textAt(arrays.grid, "line", row))} />
+        <MemoryTable table={arrays} label="arrays" onRow={(row) => choose(documents, selection, -1, textAt(arrays.grid, "line", row))} />
       </div>
     </div>
   );
 }
 
 /** A table as it is; rows with a source line select it. */
-function Listed({ session, table = EMPTY, label }: { session: Session; table?: Table | undefined; label: string }) {
+function Listed({ table = EMPTY, label }: { table?: Table | undefined; label: string }) {
+  const documents = useDocuments();
+  const selection = useSelection();
   const hasLine = table.grid.fields.some(({ name }) => name === "line");
-  const onRow = hasLine ? { onRow: (row: number) => choose(session, -1, textAt(table.grid, "line", row)) } : {};
-  return <MemoryTable session={session} table={table} label={label} {...onRow} />;
+  const onRow = hasLine ? { onRow: (row: number) => choose(documents, selection, -1, textAt(table.grid, "line", row)) } : {};
+  return <MemoryTable table={table} label={label} {...onRow} />;
 }
 
 export const readAdvice = (reply: Reply): Promise<Table> => part(reply, "advice");
 
-function Donated({ session, names }: { session: Session; names: string }) {
-  const question = useQuestion(session, "donation", {}, readAdvice);
+function Donated({ names }: { names: string }) {
+  const question = useQuestion("donation", {}, readAdvice);
   if (!question.value) return <Waiting question={question} what={`Compiling with ${names} donated`} />;
-  return <Listed session={session} table={question.value} label="advice" />;
+  return <Listed table={question.value} label="advice" />;
 }
 
 /** What could be saved; what donating saves is compiled when somebody asks. */
-function Suggestions({ session, memory }: { session: Session; memory: Memory }) {
-  const remembered = `memory donation ${session.call}`;
-  const [isAsked, setAsked] = useState(session.recall(remembered) === true);
+function Suggestions({ memory }: { memory: Memory }) {
+  const selection = useSelection();
+  const [isAsked, setAsked] = useKeptState(`memory donation ${selection.call}`, false);
   const names = memory.donate.join(", ");
-  if (isAsked && names) return <Donated session={session} names={names} />;
-  const compile = () => {
-    session.keep(remembered, true);
-    setAsked(true);
-  };
+  if (isAsked && names) return <Donated names={names} />;
   return (
     <>
       {names && (
         <div class="jxs-mem-policies jxs-strip">
-          <button type="button" class="jxs-button jxs-boxed" data-donate title="what it needs and moves then" onClick={compile}>
+          <button type="button" class="jxs-button jxs-boxed" data-donate title="what it needs and moves then" onClick={() => setAsked(true)}>
             Compile with {names} donated
           </button>
         </div>
       )}
-      <Listed session={session} table={memory.tables.advice} label="advice" />
+      <Listed table={memory.tables.advice} label="advice" />
     </>
   );
 }
@@ -220,14 +215,15 @@ function Headline({ memory }: { memory: Memory }) {
   );
 }
 
-function Browser({ session, memory }: { session: Session; memory: Memory }) {
-  const kept = (name: string) => `memory ${name} ${session.call}`;
-  const [part, setPart] = useState((session.recall(kept("part")) as string) ?? "at");
-  const [color, setColor] = useState((session.recall(kept("space")) as number) ?? 0);
+function Browser({ memory }: { memory: Memory }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const [part, open] = useKeptState(`memory part ${selection.call}`, "at");
+  const [color, setColor] = useKeptState(`memory space ${selection.call}`, 0);
   const space = memory.spaces.find((one) => one.color === color) ?? memory.spaces[0];
-  const [position, setPosition] = useState((session.recall(kept("position")) as number) ?? space?.position ?? 0);
+  const [position, go] = useKeptState(`memory position ${selection.call}`, space?.position ?? 0);
   const [band, setBand] = useState<[number, number] | null>(null);
-  const isLit = useLit(session);
+  const isLit = useLit();
   const lit = useMemo(() => {
     const { row, space: spaces } = memory.buffers;
     const found: number[] = [];
@@ -235,21 +231,12 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
     return found;
   }, [memory, color, isLit]);
   if (!space) return <p class="jxs-note">This program allocates no memory.</p>;
-  const go = (to: number) => {
-    session.keep(kept("position"), to);
-    setPosition(to);
-  };
-  const open = (name: string) => {
-    session.keep(kept("part"), name);
-    setPart(name);
-  };
   const pickSpace = (to: Space) => {
-    session.keep(kept("space"), to.color);
     setColor(to.color);
     go(to.position);
   };
   const differ = differing(memory.tables.checks);
-  const pickBuffer = (buffer: number) => choose(session, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
+  const pickBuffer = (buffer: number) => choose(documents, selection, memory.buffers.row[buffer] ?? -1, lineOf(memory, buffer));
   return (
     <div class="jxs-memory jxs-column">
       <Headline memory={memory} />
@@ -300,18 +287,19 @@ function Browser({ session, memory }: { session: Session; memory: Memory }) {
         ))}
       </div>
       <div class="jxs-mem-part">
-        {part === "at" && <Lives session={session} memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
-        {part === "backward" && <Backward session={session} />}
-        {part === "advice" && <Suggestions session={session} memory={memory} />}
-        {part !== "at" && part !== "advice" && part !== "backward" && <Listed session={session} table={memory.tables[part]} label={part} />}
+        {part === "at" && <Lives memory={memory} space={space} position={position} isLit={isLit} onBand={setBand} />}
+        {part === "backward" && <Backward />}
+        {part === "advice" && <Suggestions memory={memory} />}
+        {part !== "at" && part !== "advice" && part !== "backward" && <Listed table={memory.tables[part]} label={part} />}
       </div>
     </div>
   );
 }
 
 /** Memory over the schedule: what lives when, does it fit, and what could be changed. */
-export default function MemoryView({ session }: { session: Session }) {
-  const question = useQuestion(session, "memory", {}, readMemory);
+export default function MemoryView() {
+  const selection = useSelection();
+  const question = useQuestion("memory", {}, readMemory);
   if (!question.value) return <Waiting question={question} what="Recompiling for the buffer assignment" />;
-  return <Browser session={session} memory={question.value} key={session.call} />;
+  return <Browser memory={question.value} key={selection.call} />;
 }

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { copy } from "../../model/actions";
 import { type Flag, type FlagTable, KINDS, type Kind, canSet, isChanged, isOf, matching, onLine, readFlags } from "./read";
-import type { Session } from "../../model/session";
 import { IconButton } from "../../parts/icons";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { WorkerLog } from "../../parts/workerLog";
+import { useQuestion, useSelection } from "../../parts/hooks";
 
 const said = (value: string | null) => (value === null ? "not known" : value || "(empty)");
 
@@ -136,7 +135,8 @@ function about(table: FlagTable, shown: number, similar: boolean, kind: Kind | n
 
 let lists = 0;
 
-function Browser({ session, table }: { session: Session; table: FlagTable }) {
+function Browser({ table }: { table: FlagTable }) {
+  const selection = useSelection();
   const [query, setQuery] = useState("");
   const [kind, setKind] = useState<Kind | null>(null);
   const [at, setAt] = useState(0);
@@ -150,7 +150,7 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
     if (row && list.current) reveal(list.current, row);
   }, [current, flags]);
   const take = (flag: Flag | undefined, value?: string) => {
-    if (flag && canSet(flag)) void copy(session, onLine(flag, value), Promise.resolve(onLine(flag, value)));
+    if (flag && canSet(flag)) void copy(selection, onLine(flag, value), Promise.resolve(onLine(flag, value)));
   };
   const key = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
@@ -184,7 +184,7 @@ function Browser({ session, table }: { session: Session; table: FlagTable }) {
         <span class="jxs-dim jxs-flag-count" role="status">
           {about(table, flags.length, similar, kind)}
         </span>
-        {session.summary?.worker && <WorkerLog session={session} />}
+        {selection.summary?.worker && <WorkerLog />}
       </div>
       {table.problem && (
         <p class="jxs-note">{table.problem}, so there is no list of flags; only XLA checks their names.</p>
@@ -218,8 +218,8 @@ function reveal(list: HTMLElement, row: HTMLElement): void {
 }
 
 /** The flag browser: every flag of this jaxlib, what holds where nothing is set, and what the call sets. */
-export default function OptionsView({ session }: { session: Session }) {
-  const question = useQuestion(session, "flags", {}, readFlags);
+export default function OptionsView() {
+  const question = useQuestion("flags", {}, readFlags);
   if (!question.value) return <Waiting question={question} what="Reading XLA's flags" />;
-  return <Browser session={session} table={question.value} />;
+  return <Browser table={question.value} />;
 }

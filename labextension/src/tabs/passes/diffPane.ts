@@ -7,7 +7,8 @@ import { tokenise } from "../../model/highlight";
 import { STRONG, WEAK, classOf } from "../../model/links";
 import { CHANGED, type Diff, SAME, type Side } from "./read";
 import { type Stretch, hiddenStretches } from "../../model/rewrite";
-import type { Session } from "../../model/session";
+import type { Documents } from "../../model/documents";
+import type { Selection } from "../../model/selection";
 import { element, rowElement } from "../../parts/rowView";
 import { VirtualList } from "../../parts/virtualList";
 
@@ -48,7 +49,8 @@ export class DiffPane {
   private resize = new ResizeObserver(() => this.draw());
 
   constructor(
-    readonly session: Session,
+    readonly documents: Documents,
+    readonly selection: Selection,
     readonly diff: Diff,
     before: Doc,
     after: Doc,
@@ -71,7 +73,7 @@ export class DiffPane {
     list.node.addEventListener("scroll", () => this.scrolled(half));
     list.node.addEventListener("click", (event) => this.clicked(half, event));
     list.node.addEventListener("pointerover", (event) => this.pointed(half, event));
-    list.node.addEventListener("pointerleave", () => this.session.store.set({ hover: null }));
+    list.node.addEventListener("pointerleave", () => this.selection.set({ hover: null }));
     list.node.addEventListener("keydown", (event) => this.pressed(half, event));
     return half;
   }
@@ -81,14 +83,14 @@ export class DiffPane {
     for (const { list } of this.halves) list.attached();
     this.undo = [
       ...this.halves.map((half) => half.doc.onChange(() => this.rebuild())),
-      ...this.halves.map((half) => half.doc.onFill(() => this.rebuild())),
-      this.session.store.subscribe((now, before) => {
+      ...this.halves.map((half) => half.doc.fills.onChange(() => this.rebuild())),
+      this.selection.onChange((now, before) => {
         if (now.show !== before.show) this.rebuild();
         else if (now.selected !== before.selected || now.hover !== before.hover) this.paint();
         if (now.selected !== before.selected) this.node.classList.toggle("jxs-holding", now.selected !== null);
       }),
     ];
-    this.node.classList.toggle("jxs-holding", this.session.store.get().selected !== null);
+    this.node.classList.toggle("jxs-holding", this.selection.get().selected !== null);
     this.rebuild();
     this.resize.observe(this.node);
     this.moveTo(this.current, true);
@@ -178,7 +180,7 @@ export class DiffPane {
       fold: "none",
       foldedRows: 0,
       comment: "",
-      hue: this.session.hue(doc, row),
+      hue: this.documents.hue(doc, row),
     });
     node.classList.add(`jxs-d-${STATES[state] ?? "same"}`);
     node.classList.toggle("jxs-inferred", (flags & INFERRED) > 0);
@@ -191,7 +193,7 @@ export class DiffPane {
 
   /** What the toggles hide; but a line shows whole where its change would be hidden. */
   private stretches(half: Half, row: number, line: string, state: number): { hidden: Stretch[]; marks: Stretch[] } {
-    const hidden = hiddenStretches("hlo", line, this.session.store.get().show);
+    const hidden = hiddenStretches("hlo", line, this.selection.get().show);
     const match = half.side.match[row] ?? -1;
     const other = state === CHANGED && match >= 0 ? half.otherDoc.text?.line(match) : undefined;
     if (other === undefined) return { hidden, marks: [] };
@@ -202,8 +204,8 @@ export class DiffPane {
 
   /** What is selected and lit, on both sides. */
   private paint(): void {
-    const { hover, selected } = this.session.store.get();
-    const [hoverLit, heldLit] = [this.session.lit(hover), this.session.lit(selected)];
+    const { hover, selected } = this.selection.get();
+    const [hoverLit, heldLit] = [this.documents.lit(hover), this.documents.lit(selected)];
     for (const half of this.halves) {
       const { doc, side, other } = half;
       const matched = selected?.doc === other.info.kind ? (other.match[selected.row] ?? -1) : -1;
@@ -239,7 +241,7 @@ export class DiffPane {
     this.current = line;
     if (this.lines.folded[entry]) return this.unfold(line);
     const row = half.side.rows[line] ?? -1;
-    if (row >= 0) this.session.select(half.side.info.kind, row);
+    if (row >= 0) this.selection.select(half.side.info.kind, row);
     this.onMove();
     this.paint();
   }
@@ -255,7 +257,7 @@ export class DiffPane {
     const entry = half.list.keyOf(event.target);
     const row = entry < 0 || this.lines.folded[entry] ? -1 : (half.side.rows[this.lines.line[entry] ?? 0] ?? -1);
     const { kind } = half.side.info;
-    this.session.store.set({ hover: row < 0 ? null : { doc: kind, row, from: kind } });
+    this.selection.set({ hover: row < 0 ? null : { doc: kind, row, from: kind } });
   }
 
   private pressed(half: Half, event: KeyboardEvent): void {
@@ -312,7 +314,7 @@ export class DiffPane {
     const entry = entryOf(this.lines, line);
     if (this.lines.folded[entry]) this.unfold(this.lines.line[entry] ?? 0);
     this.moveTo(line, true);
-    this.session.select(kind, row);
+    this.selection.select(kind, row);
   }
 
   private moveTo(line: number, center = false): void {

@@ -48,7 +48,7 @@ function Row({ pass, most, step, selected, id, onPick }: RowProps) {
   );
 }
 
-export interface PassListProps {
+interface PassListProps {
   list: PassList;
   current: number | null;
   history: History | null;

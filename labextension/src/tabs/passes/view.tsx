@@ -1,18 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted, difference } from "../../wire/figures";
 import { type Diff, type History, type Pass, type PassList, deltaBytes, duration, readDiff, readHistory, readPasses } from "./read";
-import type { Session } from "../../model/session";
-import type { Pick } from "../../model/selection";
+import type { Pick } from "../../model/place";
 import { DetailStrip } from "../../parts/detailStrip";
 import { DiffPane } from "./diffPane";
-import { useDoc, useShared } from "../../parts/hooks";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { IconButton } from "../../parts/icons";
-import { useQuestion } from "../../parts/useQuestion";
 import { Passes } from "./list";
 import { Waiting } from "../../parts/waiting";
 
 interface DiffProps {
-  session: Session;
   diff: Diff;
   pass: Pass;
   /** The row to go to when the difference opens. */
@@ -20,21 +17,23 @@ interface DiffProps {
 }
 
 /** What a pass did, in its head; below, the module before and after it. */
-function DiffOf({ session, diff, pass, place }: DiffProps) {
+function DiffOf({ diff, pass, place }: DiffProps) {
+  const documents = useDocuments();
+  const selection = useSelection();
   const host = useRef<HTMLDivElement>(null);
   const pane = useRef<DiffPane | null>(null);
   const [changes, setChanges] = useState({ count: 0, at: 0 });
-  const selected = useShared(session, (s) => s.selected);
-  const [before, after] = useMemo(() => [session.further(diff.before.info), session.further(diff.after.info)] as const, [diff]);
+  const selected = useSelected((s) => s.selected);
+  const [before, after] = useMemo(() => [documents.further(diff.before.info), documents.further(diff.after.info)] as const, [diff]);
   useDoc(before);
   useDoc(after);
   const problem = [before, after].find(({ text }) => !text)?.problem;
   const here = selected !== null && selected.doc.startsWith("pass:");
   useEffect(() => {
-    const made = new DiffPane(session, diff, before, after);
+    const made = new DiffPane(documents, selection, diff, before, after);
     pane.current = made;
     made.onMove = () => setChanges(made.changes);
-    made.onFollow = (doc, row) => session.store.set({ follow: { doc, row, from: "" } });
+    made.onFollow = (doc, row) => selection.set({ follow: { doc, row, from: "" } });
     if (host.current) made.mount(host.current);
     return () => made.unmount();
   }, [diff]);
@@ -71,7 +70,7 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
           icon="stack"
           label="Follow the selected instruction through the passes (h)"
           disabled={!here}
-          onClick={() => here && session.store.set({ follow: selected })}
+          onClick={() => here && selection.set({ follow: selected })}
         />
       </div>
       {!diff.counts.length && <p class="jxs-note jxs-diff-none">Only names and metadata differ.</p>}
@@ -81,12 +80,12 @@ function DiffOf({ session, diff, pass, place }: DiffProps) {
   );
 }
 
-function Selected({ session, pass, place }: { session: Session; pass: Pass; place: Pick | null }) {
-  const question = useQuestion<Diff>(session, "pass_diff", { pass: pass.index }, readDiff);
+function Selected({ pass, place }: { pass: Pass; place: Pick | null }) {
+  const question = useQuestion<Diff>("pass_diff", { pass: pass.index }, readDiff);
   return (
     <div class="jxs-pass-main jxs-column" data-shown={question.value ? pass.index : undefined}>
       {question.value ? (
-        <DiffOf session={session} diff={question.value} pass={pass} place={place} key={pass.index} />
+        <DiffOf diff={question.value} pass={pass} place={place} key={pass.index} />
       ) : (
         <Waiting question={question} what={`Comparing before and after ${pass.name}`} />
       )}
@@ -95,25 +94,22 @@ function Selected({ session, pass, place }: { session: Session; pass: Pass; plac
 }
 
 /** Fetches the history of the row that is followed, and hands it on. */
-function Following({ session, pick, onReady }: { session: Session; pick: Pick; onReady: (found: History) => void }) {
-  const question = useQuestion(session, "pass_history", { doc: pick.doc, row: pick.row }, readHistory);
+function Following({ pick, onReady }: { pick: Pick; onReady: (found: History) => void }) {
+  const question = useQuestion("pass_history", { doc: pick.doc, row: pick.row }, readHistory);
   useEffect(() => {
     if (question.value) onReady(question.value);
   }, [question.value]);
   return question.value ? null : <Waiting question={question} what="Following the instruction through the passes" />;
 }
 
-function Body({ session, list }: { session: Session; list: PassList }) {
-  const key = `pass open ${session.call}`;
-  const follow = useShared(session, (s) => s.follow);
+function Body({ list }: { list: PassList }) {
+  const selection = useSelection();
+  const follow = useSelected((s) => s.follow);
   const [found, setFound] = useState<{ of: Pick; history: History } | null>(null);
   const history = found && found.of === follow ? found.history : null;
   const [place, setPlace] = useState<Pick | null>(null);
-  const [open, setOpen] = useState<number | null>(
-    (session.recall(key) as number | undefined) ?? list.passes.find((pass) => pass.changed)?.index ?? null,
-  );
+  const [open, setOpen] = useKeptState(`pass open ${selection.call}`, list.passes.find((pass) => pass.changed)?.index ?? null);
   const pick = (pass: Pass) => {
-    session.keep(key, pass.index);
     setOpen(pass.index);
     const step = history?.steps.find((one) => one.pass === pass.index);
     const [row, version] = step?.after.length ? [step.after[0], pass.version] : [step?.before[0], pass.version - 1];
@@ -124,13 +120,13 @@ function Body({ session, list }: { session: Session; list: PassList }) {
     const pass = last && list.passes[last.pass];
     if (history && pass && !history.steps.some((step) => step.pass === open)) pick(pass);
   }, [history]);
-  const unfollow = () => session.store.set({ follow: null });
+  const unfollow = () => selection.set({ follow: null });
   const shown = open === null ? undefined : list.passes[open];
   return (
     <div class="jxs-passes jxs-column">
       {follow && !history && (
         <div class="jxs-pass-wait">
-          <Following session={session} pick={follow} onReady={(history) => setFound({ of: follow, history })} key={`${follow.doc} ${follow.row}`} />
+          <Following pick={follow} onReady={(history) => setFound({ of: follow, history })} key={`${follow.doc} ${follow.row}`} />
           <IconButton icon="close" label="Stop following" onClick={unfollow} />
         </div>
       )}
@@ -143,7 +139,7 @@ function Body({ session, list }: { session: Session; list: PassList }) {
           onUnfollow={unfollow}
         />
         {shown ? (
-          <Selected session={session} pass={shown} place={place} />
+          <Selected pass={shown} place={place} />
         ) : (
           <p class="jxs-note">No pass changed the module.</p>
         )}
@@ -153,14 +149,14 @@ function Body({ session, list }: { session: Session; list: PassList }) {
           {note}
         </p>
       ))}
-      <DetailStrip session={session} />
+      <DetailStrip />
     </div>
   );
 }
 
 /** XLA's passes: the list, and what each changed. The first look compiles once more in the worker. */
-export default function PassesView({ session }: { session: Session }) {
-  const question = useQuestion<PassList>(session, "passes", {}, readPasses);
+export default function PassesView() {
+  const question = useQuestion<PassList>("passes", {}, readPasses);
   if (!question.value) return <Waiting question={question} what="Recompiling with a dump after each pass" />;
-  return <Body session={session} list={question.value} />;
+  return <Body list={question.value} />;
 }

@@ -106,7 +106,7 @@ export function digits(value: number, sizes: number[]): number[] {
 export const flat = (index: number[], axes: Axis[]): number => axes.reduce((at, { size }, i) => at * size + (index[i] ?? 0), 0);
 
 /** From a device to the part that it holds. */
-export function partByDevice(layout: Layout): Map<number, number> {
+function partByDevice(layout: Layout): Map<number, number> {
   const copies = layout.holders.length / partsOf(layout);
   const found = new Map<number, number>();
   layout.holders.forEach((device, i) => found.set(device, Math.floor(i / copies)));
@@ -226,7 +226,7 @@ export function describeSpot({ devices, part, share }: Spot, layout: Layout, pla
 }
 
 /** "device 5 at (1, 1, 0) of host 0" */
-export function placeText(device: number, places: Place[]): string {
+function placeText(device: number, places: Place[]): string {
   const place = places[device];
   if (!place) return `device ${device}`;
   const at = place.coords ? ` at (${place.coords.join(", ")})` : "";

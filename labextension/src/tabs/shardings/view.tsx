@@ -3,55 +3,52 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { sentences, text } from "../../wire/check";
 import { matching } from "../../parts/grid/sort";
 import { readLayout, readPlaces } from "./meshMap";
-import type { Session } from "../../model/session";
 import type { Reply } from "../../wire/source";
 import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useDoc, useDocuments, useKept, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { MeshMapView } from "./meshMapView";
-import { lineOf, rowOfLine } from "../../model/sourceLine";
+import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 
 const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
-function Laid({ session, all, value, table }: { session: Session; all: boolean; value: number; table: TableReply }) {
-  const [chart, setChart] = useState((session.recall("sharding chart") as string | undefined) ?? "");
-  const question = useQuestion(session, "sharding_map", { all, value }, readLayout);
+function Laid({ all, value, table }: { all: boolean; value: number; table: TableReply }) {
+  const [chart, setChart] = useKeptState("sharding chart", "");
+  const question = useQuestion("sharding_map", { all, value }, readLayout);
   const places = useMemo(() => readPlaces(table.result.places), [table]);
-  const choose = (name: string) => {
-    session.keep("sharding chart", name);
-    setChart(name);
-  };
   if (!question.value) return <Waiting question={question} what="Computing the layout" />;
-  return <MeshMapView layout={question.value} places={places} first={chart} onChart={choose} />;
+  return <MeshMapView layout={question.value} places={places} first={chart} onChart={setChart} />;
 }
 
-function Shown({ session, table, all }: { session: Session; table: TableReply; all: boolean }) {
-  const selected = useShared(session, (s) => s.selected);
+function Shown({ table, all }: { table: TableReply; all: boolean }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const kept = useKept();
+  const selected = useSelected((s) => s.selected);
   const [query, setQuery] = useState("");
   const key = `sharding value ${all}`;
-  const [current, setCurrent] = useState((session.recall(key) as number | undefined) ?? 0);
+  const [current, setCurrent] = useState((kept.recall(key) as number | undefined) ?? 0);
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
-  useDoc(session.doc("python"));
+  useDoc(documents.doc("python"));
   const lines = useMemo(() => Array.from({ length: table.grid.length }, (_, row) => textAt(table.grid, "line", row)), [table]);
-  const line = lineOf(session, selected);
+  const line = lineOf(documents, selected);
   useEffect(() => {
     const at = selected && selected.from !== "shardings" && line ? lines.indexOf(line) : -1;
     if (at >= 0) setCurrent(at);
   }, [selected, line, lines]);
   const pick = (row: number) => {
-    session.keep(key, row);
+    kept.keep(key, row);
     setCurrent(row);
-    const source = rowOfLine(session, lines[row] ?? "");
-    if (source >= 0) session.select("python", source, "shardings");
+    const source = rowOfLine(documents, lines[row] ?? "");
+    if (source >= 0) selection.select("python", source, "shardings");
   };
   const open = (row: number) => {
-    const source = rowOfLine(session, lines[row] ?? "");
-    if (source >= 0) session.show("python", source);
-    else session.say("No source line is known for this value.");
+    const source = rowOfLine(documents, lines[row] ?? "");
+    if (source >= 0) selection.show("python", source);
+    else selection.say("No source line is known for this value.");
   };
   const count = table.grid.length;
   const shown = Math.min(current, count - 1);
@@ -60,7 +57,6 @@ function Shown({ session, table, all }: { session: Session; table: TableReply; a
       <div class="jxs-shardings-list jxs-column">
         <FilterBar label="Filter the values" value={query} onInput={setQuery} />
         <SourceGrid
-          session={session}
           grid={table.grid}
           rows={rows}
           label="values and their shardings"
@@ -71,33 +67,31 @@ function Shown({ session, table, all }: { session: Session; table: TableReply; a
         />
         {!rows.length && <p class="jxs-note">{count ? NO_MATCHES : "No values."}</p>}
       </div>
-      {count > 0 && <Laid session={session} all={all} value={shown} table={table} key={`${all} ${shown}`} />}
+      {count > 0 && <Laid all={all} value={shown} table={table} key={`${all} ${shown}`} />}
     </div>
   );
 }
 
-const Values = ({ session, all, onTable }: { session: Session; all: boolean; onTable: (table: TableReply) => void }) => {
-  const question = useQuestion(session, "shardings", { all }, read);
+const Values = ({ all, onTable }: { all: boolean; onTable: (table: TableReply) => void }) => {
+  const question = useQuestion("shardings", { all }, read);
   useEffect(() => {
     if (question.value) onTable(question.value);
   }, [question.value]);
   if (!question.value) return <Waiting question={question} what={all ? "Recompiling for the shardings of intermediates" : "Reading the shardings"} />;
-  return <Shown session={session} table={question.value} all={all} key={String(all)} />;
+  return <Shown table={question.value} all={all} key={String(all)} />;
 };
 
 /** How arguments, results and what lies between them are laid on the devices. */
-export default function ShardingsView({ session }: { session: Session }) {
-  const [all, setAll] = useState(session.recall("sharding all") === true);
+export default function ShardingsView() {
+  const selection = useSelection();
+  const [all, setAll] = useKeptState("sharding all", false);
   const [table, setTable] = useState<TableReply | null>(null);
-  const compiled = session.summary?.views.includes("collectives") ?? false;
-  const toggle = () => {
-    session.keep("sharding all", !all);
-    setAll(!all);
-  };
+  const compiled = selection.summary?.views.includes("collectives") ?? false;
+  const toggle = () => setAll(!all);
   const mesh = text(table?.result.mesh);
   const places = useMemo(() => readPlaces(table?.result.places), [table]);
   const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
-  const known = session.summary?.error?.explanation ?? "";
+  const known = selection.summary?.error?.explanation ?? "";
   const notes = sentences(table?.result.notes).filter((note) => !known.includes(note));
   return (
     <div class="jxs-shardings jxs-grow jxs-column">
@@ -125,7 +119,7 @@ export default function ShardingsView({ session }: { session: Session }) {
           {note}
         </p>
       ))}
-      <Values session={session} all={all} onTable={setTable} />
+      <Values all={all} onTable={setTable} />
     </div>
   );
 }

@@ -1,5 +1,4 @@
-import { useStore } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useQuestion, useStore } from "../../parts/hooks";
 import { Waiting } from "../../parts/waiting";
 import { EventStrip } from "./eventStrip";
 import { ExportMenu } from "./exportMenu";
@@ -24,15 +23,13 @@ function goTo(model: TimelineModel, place: EventPlace): void {
 
 /** Above the lanes: what the profile says in a sentence, how much of it is known, and the search. */
 export function AboveLanes({ model }: Props) {
-  const { session } = model;
-  const question = useQuestion(session, "timeline head", {}, readHead);
+  const question = useQuestion("timeline head", {}, readHead);
   const light = (hits: Hits | null) => model.store.set({ hits: hits?.total ? hits.looks : null });
   return (
     <>
       {question.value ? <Head head={question.value} /> : <Waiting question={question} what="Summing up" />}
       <div class="jxs-tl-tools jxs-strip">
         <Search
-          session={session}
           from={() => model.now.visible.from}
           onHits={light}
           onGo={(place) => {
@@ -49,19 +46,17 @@ export function AboveLanes({ model }: Props) {
 
 /** Below the lanes: the selected event, and the tables of all or of the range. */
 export function BelowLanes({ model }: Props) {
-  const { session } = model;
   const range = useStore(model.store, (s) => s.range);
   const selected = useStore(model.store, (s) => s.selected);
-  const head = useQuestion(session, "timeline head", {}, readHead).value;
+  const head = useQuestion("timeline head", {}, readHead).value;
   const go = async (event: number) => {
     goTo(model, await model.detail(event));
     await model.select(event);
   };
   return (
     <>
-      {selected >= 0 && <EventStrip session={session} event={selected} onEvent={(event) => void go(event)} onClose={() => void model.select(-1)} />}
+      {selected >= 0 && <EventStrip event={selected} onEvent={(event) => void go(event)} onClose={() => void model.select(-1)} />}
       <Tables
-        session={session}
         names={head?.tables ?? TABLES.map(([name]) => name)}
         range={range}
         onClear={() => model.store.set({ range: null })}

@@ -1,13 +1,12 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Session } from "../../model/session";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { type Part, type TimelineComparison, grewAt, readComparison } from "./compareRead";
 import { lasting, lineAt } from "./tableRead";
+import { useDocuments, useKeptState, useQuestion, useSelection } from "../../parts/hooks";
 
 const BY: readonly (readonly [by: string, title: string])[] = [
   ["lines", "lines"],
@@ -36,15 +35,17 @@ function Choice({ label, parts, now, onChoose }: { label: string; parts: Part[];
   );
 }
 
-function Changes({ session, table, query }: { session: Session; table: TimelineComparison; query: string }) {
+function Changes({ table, query }: { table: TimelineComparison; query: string }) {
+  const documents = useDocuments();
+  const selection = useSelection();
   const [current, setCurrent] = useState(-1);
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
   const pick = (row: number) => {
     setCurrent(row);
-    const source = rowOfLine(session, lineAt(table, row));
+    const source = rowOfLine(documents, lineAt(table, row));
     const hlo = table.hloRows[row] ?? -1;
-    if (hlo >= 0) session.select("hlo", hlo, "timeline table");
-    else if (source >= 0) session.select("python", source, "timeline table");
+    if (hlo >= 0) selection.select("hlo", hlo, "timeline table");
+    else if (source >= 0) selection.select("python", source, "timeline table");
   };
   return (
     <>
@@ -60,15 +61,12 @@ function Changes({ session, table, query }: { session: Session; table: TimelineC
 }
 
 /** Two steps of a profile, or two profiles: what grew and what shrank, the largest change first. */
-export function CompareTable({ session }: { session: Session }) {
-  const kept = `timeline compare ${session.call}`;
-  const [[before, after, by], setChosen] = useState((session.recall(kept) as [string, string, string] | undefined) ?? ["", "", "lines"]);
+export function CompareTable() {
+  const selection = useSelection();
+  const [[before, after, by], setChosen] = useKeptState<[string, string, string]>(`timeline compare ${selection.call}`, ["", "", "lines"]);
   const [query, setQuery] = useState("");
-  const question = useQuestion(session, "timeline compare", { before, after, by }, readComparison);
-  const choose = (...to: [string, string, string]) => {
-    session.keep(kept, to);
-    setChosen(to);
-  };
+  const question = useQuestion("timeline compare", { before, after, by }, readComparison);
+  const choose = (...to: [string, string, string]) => setChosen(to);
   const table = question.value;
   if (!table) return <Waiting question={question} what="Comparing" />;
   if (table.parts.length < 2) return <p class="jxs-note jxs-anywhere">{table.nothing}</p>;
@@ -92,7 +90,7 @@ export function CompareTable({ session }: { session: Session }) {
       <p class="jxs-tl-change jxs-anywhere" role="status">
         {table.headline}
       </p>
-      <Changes session={session} table={table} query={query} key={`${before} ${after} ${by}`} />
+      <Changes table={table} query={query} key={`${before} ${after} ${by}`} />
     </>
   );
 }

@@ -6,8 +6,9 @@ import type { Item } from "./laneItems";
 import { ROW } from "./laneItems";
 import { type Ink, type Name, type View, paintLanes, partsOf } from "./paintLanes";
 import type { Axis } from "./timeAxis";
+import { shareOf } from "../../parts/axis";
 
-export interface Scene extends View {
+interface Scene extends View {
   level: number;
   axis: Axis;
   ink: Ink;
@@ -36,7 +37,7 @@ export function drawLanes(s: Surface, scene: Scene): void {
 function drawGrid(s: Surface, { axis, span }: Scene): void {
   s.g.globalCompositeOperation = "destination-over";
   s.g.fillStyle = s.colour("--jxs-line");
-  for (const { at } of axis.ticks) s.g.fillRect(Math.round(((at - span.from) / (span.to - span.from)) * s.width), 0, 1, s.height);
+  for (const { at } of axis.ticks) s.g.fillRect(Math.round(shareOf(span, at) * s.width), 0, 1, s.height);
   s.g.globalCompositeOperation = "source-over";
 }
 

@@ -1,14 +1,12 @@
 import { useState } from "preact/hooks";
-import type { Session } from "../../model/session";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { LinkButton } from "../../parts/buttons";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
 import { focusLanes } from "./laneKeys";
 import { type EventAbout, type Neighbour, type OwnField, copied, factsOf, readEvent } from "./eventRead";
+import { useDocuments, useQuestion, useSelection } from "../../parts/hooks";
 
 interface Props {
-  session: Session;
   event: number;
   onEvent: (event: number) => void;
   onClose: () => void;
@@ -22,7 +20,7 @@ function Own({ field }: { field: OwnField }) {
       <dd>
         {value}
         {doubtful.length > 0 && (
-          <span class="jxs-badge jxs-badge-inferred" title="No device can have this value: the profile is damaged here.">
+          <span class="jxs-badge jxs-badge-inferred" title="Impossible value: the profile is damaged here.">
             not plausible: {doubtful.join(", ")}
           </span>
         )}
@@ -75,19 +73,21 @@ function Copy({ about }: { about: EventAbout }) {
   );
 }
 
-function Line({ session, about }: { session: Session; about: EventAbout }) {
+function Line({ about }: { about: EventAbout }) {
+  const documents = useDocuments();
+  const selection = useSelection();
   if (!about.line) return <span class="jxs-dim">no source line known</span>;
-  const row = rowOfLine(session, about.line);
+  const row = rowOfLine(documents, about.line);
   return (
     <>
-      {row >= 0 ? <LinkButton text={about.line} onClick={() => session.select("python", row, "")} /> : <span>{about.line}</span>}
+      {row >= 0 ? <LinkButton text={about.line} onClick={() => selection.select("python", row, "")} /> : <span>{about.line}</span>}
       {about.isInferred && <span class="jxs-badge jxs-badge-inferred">inferred</span>}
       {about.code && <code class="jxs-snippet">{about.code}</code>}
     </>
   );
 }
 
-function About({ session, about, onEvent, onClose }: { about: EventAbout } & Omit<Props, "event">) {
+function About({ about, onEvent, onClose }: { about: EventAbout } & Omit<Props, "event">) {
   const { partner } = about;
   return (
     <>
@@ -95,7 +95,7 @@ function About({ session, about, onEvent, onClose }: { about: EventAbout } & Omi
         <b class="jxs-tl-event-name jxs-cut" title={about.name}>
           {about.name}
         </b>
-        <Line session={session} about={about} />
+        <Line about={about} />
         <span class="jxs-grow" />
         <Copy about={about} key={about.event} />
         <button type="button" class="jxs-button" aria-label="Close the details" title="Close the details" onClick={(event) => (focusLanes(event.currentTarget), onClose())}>
@@ -122,11 +122,11 @@ function About({ session, about, onEvent, onClose }: { about: EventAbout } & Omi
 }
 
 /** All about the selected event. */
-export function EventStrip({ session, event, ...act }: Props) {
-  const question = useQuestion(session, "timeline detail", { event }, readEvent);
+export function EventStrip({ event, ...act }: Props) {
+  const question = useQuestion("timeline detail", { event }, readEvent);
   return (
     <section class="jxs-tl-event" aria-label="the selected event">
-      {question.value ? <About session={session} about={question.value} {...act} /> : <Waiting question={question} what="Reading the event" />}
+      {question.value ? <About about={question.value} {...act} /> : <Waiting question={question} what="Reading the event" />}
     </section>
   );
 }

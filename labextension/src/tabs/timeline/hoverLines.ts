@@ -4,7 +4,7 @@ import { counted, duration, percent, scaled } from "../../wire/figures";
 import type { Hit } from "./hitTest";
 import type { EventDetail, Look } from "./read";
 import { moment } from "./timeAxis";
-import type { Span } from "./viewport";
+import type { Span } from "../../parts/axis";
 
 const LONGEST = 200;
 

@@ -1,7 +1,7 @@
 /** What the wheel, a drag and fingers do in the lanes. */
 
 import type { TimelineModel } from "./model";
-import { lengthOf, moved, zoomed } from "./viewport";
+import { lengthOf, moved, valueAt, zoomed } from "../../parts/axis";
 
 /** A pointer that moved less than this has clicked. */
 const STILL_PX = 4;
@@ -22,8 +22,7 @@ interface Finger {
 
 /** The moment under a place, in pixels from the left of the lanes. */
 export function timeAt({ model, width }: Ground, x: number): number {
-  const { visible } = model.now;
-  return visible.from + (x / Math.max(1, width())) * lengthOf(visible);
+  return valueAt(model.now.visible, x / Math.max(1, width()));
 }
 
 const placeIn = (event: MouseEvent): Finger => {

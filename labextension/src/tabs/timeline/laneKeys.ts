@@ -1,12 +1,12 @@
 /** What keys do in the lanes. */
 
 import type { TimelineModel } from "./model";
-import { lengthOf, moved, zoomed } from "./viewport";
+import { lengthOf, moved, zoomed } from "../../parts/axis";
 
 const STEP = 0.15;
 const FACTOR = 1.5;
 
-export interface Keyed {
+interface Keyed {
   model: TimelineModel;
   /** The moment under the pointer; null where it is elsewhere. */
   pointer: number | null;

@@ -3,7 +3,7 @@ import { useStore } from "../../parts/hooks";
 import { focusLanes } from "./laneKeys";
 import type { Colouring, TimelineModel } from "./model";
 import { groupColour } from "./palette";
-import { lengthOf, zoomed } from "./viewport";
+import { lengthOf, zoomed } from "../../parts/axis";
 
 const COLOURINGS: [Colouring, string][] = [
   ["line", "source line"],
@@ -71,11 +71,11 @@ export function LanesBar({ model }: { model: TimelineModel }) {
         <button type="button" class={boxed} title="Zoom out (S)" aria-label="Zoom out" onClick={() => zoom(2)}>
           −
         </button>
-        <button type="button" class={boxed} title="Show all of it (F or 0)" onClick={() => model.fit()}>
+        <button type="button" class={boxed} title="Zoom to fit (F or 0)" onClick={() => model.fit()}>
           Fit
         </button>
       </span>
-      <span class="jxs-tl-seen" title="The time that is on screen">
+      <span class="jxs-tl-seen" title="Visible range">
         {duration(lengthOf(visible))} on screen
       </span>
       <label class="jxs-tl-colours">

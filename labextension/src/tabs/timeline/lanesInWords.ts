@@ -5,7 +5,7 @@ import type { Item } from "./laneItems";
 import type { TimelineModel } from "./model";
 import { shortNames } from "./laneNames";
 import { moment } from "./timeAxis";
-import { lengthOf } from "./viewport";
+import { lengthOf } from "../../parts/axis";
 
 const MOST = 6;
 

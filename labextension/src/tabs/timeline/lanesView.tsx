@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { placeOf, useCanvas } from "../../parts/canvas";
-import { useDoc, useShared, useStore } from "../../parts/hooks";
+import { useDoc, useDocuments, useSelected, useSelection, useStore } from "../../parts/hooks";
 import { Tip } from "../../parts/tip";
 import { drawLanes } from "./drawLanes";
 import { type Hit, hitAt } from "./hitTest";
@@ -13,11 +13,13 @@ import { LaneLabels } from "./laneLabels";
 import { LanesBar } from "./lanesBar";
 import { lanesInWords } from "./lanesInWords";
 import { drawMarks } from "./marks";
+import type { Documents } from "../../model/documents";
 import type { TimelineModel } from "./model";
 import { rgbOf } from "./palette";
 import { TimeRuler } from "./timeRuler";
 import { axisOf } from "./timeAxis";
 import { useEventDetail, useSteps } from "./useEvents";
+import { valueAt } from "../../parts/axis";
 
 const ASK_MS = 60;
 const STRENGTH = 0.5;
@@ -52,12 +54,12 @@ function useTiles(model: TimelineModel, level: number, lanes: number[]): number 
 }
 
 /** Loads the documents whose colours and links the events have. */
-function useDocuments({ session }: TimelineModel): unknown[] {
-  const [hlo, source] = [session.doc("hlo"), session.doc("python")];
+function useLinked(documents: Documents): unknown[] {
+  const [hlo, source] = [documents.doc("hlo"), documents.doc("python")];
   useDoc(hlo);
   useDoc(source);
-  const library = useShared(session, (s) => s.library);
-  return [hlo?.rows, source?.rows, session.frames(), library, useShared(session, (s) => s.selected)];
+  const library = useSelected((s) => s.library);
+  return [hlo?.rows, source?.rows, documents.frames(), library, useSelected((s) => s.selected)];
 }
 
 /** The lanes of a timeline over time. */
@@ -76,8 +78,10 @@ export function LanesView({ model }: { model: TimelineModel }) {
   const onScreen = useMemo(() => items.slice(...between(items, scroll, scroll + height)), [items, scroll, height]);
   const level = tiles.levelOf(visible, width);
   const version = useTiles(model, level, lanesOf(onScreen));
-  const documents = useDocuments(model);
-  const inks = useMemo(() => inksOf(model.session, tiles, state), [...documents, state.colouring, state.hits, tiles.looks.length]);
+  const documents = useDocuments();
+  const selection = useSelection();
+  const linked = useLinked(documents);
+  const inks = useMemo(() => inksOf(documents, selection, tiles, state), [...linked, state.colouring, state.hits, tiles.looks.length]);
   const axis = useMemo(() => axisOf(visible, width), [visible, width]);
   const view = { cache: tiles, items: onScreen, span: visible, scroll };
   const still = useCanvas(
@@ -124,7 +128,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
     drag.move(event);
     const { x, y } = placeOf(event);
     const found = drag.isOn ? null : at(event);
-    setPointer(visible.from + (x / Math.max(1, width)) * (visible.to - visible.from));
+    setPointer(valueAt(visible, x / Math.max(1, width)));
     setHit(found && { ...found, x, y });
     model.store.set({ hovered: found?.event ?? -1 });
   };

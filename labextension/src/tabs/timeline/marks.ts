@@ -5,7 +5,7 @@ import type { Surface } from "../../parts/canvas";
 import { type Item, ROW, topOf } from "./laneItems";
 import type { Bookmark } from "./model";
 import type { EventDetail, EventPlace } from "./read";
-import type { Span } from "./viewport";
+import type { Span } from "../../parts/axis";
 
 export interface Marks {
   span: Span;

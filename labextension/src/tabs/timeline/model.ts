@@ -1,13 +1,14 @@
 /** What is on screen of a timeline, and what is chosen in it: shared by the lanes and by what stands around them. */
 
 import { messageOf } from "../../wire/errors";
-import type { Session } from "../../model/session";
-import { Store } from "../../model/store";
+import type { Documents } from "../../model/documents";
+import type { Kept } from "../../model/kept";
+import type { Questions } from "../../model/question";
+import type { Selection } from "../../model/selection";
+import { Store } from "../../model/observable";
 import { type EventDetail, type EventPlace, type Overview, readEvent } from "./read";
 import { TileCache } from "./tiles";
-import { type Span, around, fitted, kept, showing } from "./viewport";
-
-export type { Span } from "./viewport";
+import { type Reach, type Span, around, fitted, kept, showing } from "../../parts/axis";
 
 export interface Bookmark {
   title: string;
@@ -36,6 +37,8 @@ export interface TimelineState {
 }
 
 const LANES = "timeline";
+/** From a nanosecond on. */
+const TIME = { least: 1e-9, room: 0.01, margin: 0.05 };
 
 /** By source line, unless no event is known to come from one: all would be grey. */
 function firstColouring({ picture }: Overview): Colouring {
@@ -45,15 +48,17 @@ function firstColouring({ picture }: Overview): Colouring {
 
 export class TimelineModel {
   readonly store: Store<TimelineState>;
-  readonly all: Span;
+  readonly all: Reach;
   readonly tiles: TileCache;
 
   constructor(
-    readonly session: Session,
+    private documents: Documents,
+    private selection: Selection,
+    private questions: Questions,
     readonly overview: Overview,
   ) {
-    this.tiles = new TileCache(session, overview);
-    this.all = { from: overview.base, to: overview.end };
+    this.tiles = new TileCache(questions, selection.call, overview);
+    this.all = { from: overview.base, to: overview.end, ...TIME };
     const nothing = { hovered: -1, selected: -1, detail: null, range: null, hits: null, wanted: null };
     this.store = new Store<TimelineState>({ ...nothing, visible: fitted(this.all), bookmarks: [], folded: new Set(), colouring: firstColouring(overview) });
   }
@@ -101,7 +106,7 @@ export class TimelineModel {
       this.store.set({ detail });
       this.selectSource(detail);
     } catch (error) {
-      this.session.say(messageOf(error));
+      this.selection.say(messageOf(error));
     }
   }
 
@@ -109,24 +114,24 @@ export class TimelineModel {
   mark(event: number): void {
     this.store.set({ selected: event, detail: null });
     const take = (detail: EventDetail) => this.now.selected === event && this.store.set({ detail });
-    this.detail(event).then(take).catch((error: unknown) => this.session.say(messageOf(error)));
+    this.detail(event).then(take).catch((error: unknown) => this.selection.say(messageOf(error)));
   }
 
   async detail(event: number): Promise<EventDetail> {
-    return readEvent(await this.session.source.request("timeline event", { call: this.session.call, event }));
+    return readEvent(await this.questions.request("timeline event", { event }));
   }
 
   /** Selects the HLO instruction of an event; without one the line of source. */
   selectSource({ look }: Pick<EventDetail, "look">): void {
     const row = look.row < 0 ? this.sourceRow(look) : -1;
-    if (look.row >= 0) this.session.select("hlo", look.row, LANES);
-    else if (row >= 0) this.session.select("python", row, LANES);
+    if (look.row >= 0) this.selection.select("hlo", look.row, LANES);
+    else if (row >= 0) this.selection.select("python", row, LANES);
   }
 
   /** The row of the source pane on which an event's line stands, or -1. */
   sourceRow({ file, line }: { file: string; line: number }): number {
-    const at = this.session.frames()?.files.findIndex(({ name }) => name === file) ?? -1;
-    return at < 0 ? -1 : this.session.sourceRow(at, line);
+    const at = this.documents.frames()?.files.findIndex(({ name }) => name === file) ?? -1;
+    return at < 0 ? -1 : this.documents.sourceRow(at, line);
   }
 
   /** Folds or unfolds; see `TimelineState.folded`. */
@@ -142,11 +147,11 @@ export class TimelineModel {
 }
 
 /** The model of the shown call's timeline: kept while its overview is the same. */
-export function modelOf(session: Session, overview: Overview): TimelineModel {
-  const key = `timeline ${session.call}`;
-  const known = session.recall(key) as TimelineModel | undefined;
+export function modelOf(documents: Documents, selection: Selection, questions: Questions, kept: Kept, overview: Overview): TimelineModel {
+  const key = `timeline ${selection.call}`;
+  const known = kept.recall(key) as TimelineModel | undefined;
   if (known?.overview === overview) return known;
-  const made = new TimelineModel(session, overview);
-  session.keep(key, made);
+  const made = new TimelineModel(documents, selection, questions, overview);
+  kept.keep(key, made);
   return made;
 }

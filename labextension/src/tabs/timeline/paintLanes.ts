@@ -4,10 +4,10 @@ import type { Item } from "./laneItems";
 import { ROW } from "./laneItems";
 import { type Rgb, mixed } from "./palette";
 import type { Part, TileCache } from "./tiles";
-import type { Span } from "./viewport";
+import type { Span } from "../../parts/axis";
 
 /** What is drawn, in pixels of the screen. */
-export interface Picture {
+interface Picture {
   pixels: Uint32Array;
   width: number;
   height: number;

@@ -1,9 +1,9 @@
 /** The colours of events: those of their source line, of what they do, or of their name. */
 
 import { colourOfName } from "../../model/colours";
-import type { Session } from "../../model/session";
 import type { Colouring } from "./model";
 import type { Look } from "./read";
+import type { Documents } from "../../model/documents";
 
 export type Rgb = [r: number, g: number, b: number];
 
@@ -28,7 +28,7 @@ export function rgbOf(css: string): Rgb {
 }
 
 /** A colour as `nthColour` writes it; the darker tone is darker here too. */
-export function rgbOfHue(colour: number): Rgb {
+function rgbOfHue(colour: number): Rgb {
   const [hue, light] = [colour % 360, colour >= 360 ? 0.36 : 0.52];
   const channel = (n: number) => {
     const k = (n + hue / 30) % 12;
@@ -44,16 +44,16 @@ export const groupColour = (group: number): Rgb => DISTINCT[group] ?? PLAIN;
 const stem = (name: string): string => name.replace(/[.\d]+$/, "") || name;
 
 /** The colour of a source line, as the panes of code have it; null for what no line made. */
-export function lineColour(session: Session, look: Look): number | null {
-  const hlo = session.loaded("hlo");
-  if (look.row >= 0 && hlo?.rows) return session.hue(hlo, look.row);
-  const file = look.file ? (session.frames()?.files.findIndex(({ name }) => name === look.file) ?? -1) : -1;
-  return file < 0 ? null : session.colourOf(file, look.line);
+function lineColour(documents: Documents, look: Look): number | null {
+  const hlo = documents.loaded("hlo");
+  if (look.row >= 0 && hlo?.rows) return documents.hue(hlo, look.row);
+  const file = look.file ? (documents.frames()?.files.findIndex(({ name }) => name === look.file) ?? -1) : -1;
+  return file < 0 ? null : documents.colourOf(file, look.line);
 }
 
-export function colourOf(session: Session, look: Look, colouring: Colouring): Rgb {
+export function colourOf(documents: Documents, look: Look, colouring: Colouring): Rgb {
   if (colouring === "group") return groupColour(look.group);
-  const hue = colouring === "name" ? colourOfName(stem(look.op || look.name)) : lineColour(session, look);
+  const hue = colouring === "name" ? colourOfName(stem(look.op || look.name)) : lineColour(documents, look);
   if (hue !== null) return rgbOfHue(hue);
   return look.line >= 0 ? rgbOfHue(colourOfName(`${look.file}:${look.line}`)) : PLAIN;
 }

@@ -1,13 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
-import type { Session } from "../../model/session";
-import { useQuestion } from "../../parts/useQuestion";
 import { focusLanes } from "./laneKeys";
 import type { EventPlace } from "./read";
 import { type Hits, PAGE, firstFrom, nextHit, placeOf, readHits } from "./searchRead";
+import { useKept, useQuestion, useSelection } from "../../parts/hooks";
 
-export interface SearchProps {
-  session: Session;
+interface SearchProps {
   /** The start of what is shown, in seconds. */
   from: () => number;
   onHits: (hits: Hits | null) => void;
@@ -27,10 +25,10 @@ function usePaused(text: string): string {
   return paused;
 }
 
-function Found({ session, query, from, onHits, onGo, step }: SearchProps & { query: string; step: { to: 1 | -1; count: number } }) {
+function Found({ query, from, onHits, onGo, step }: SearchProps & { query: string; step: { to: 1 | -1; count: number } }) {
   const [place, setPlace] = useState(-1);
   const page = Math.max(0, Math.floor(place / PAGE));
-  const question = useQuestion(session, "timeline search", { query, page }, readHits);
+  const question = useQuestion("timeline search", { query, page }, readHits);
   const hits = question.value;
   const went = useRef(0);
   useEffect(() => onHits(hits), [hits]);
@@ -58,9 +56,10 @@ function Found({ session, query, from, onHits, onGo, step }: SearchProps & { que
 
 /** Finds in the whole trace: events by name, instruction, source line and scope. Enter goes to the next, Shift+Enter back. */
 export function Search(props: SearchProps) {
-  const { session } = props;
-  const kept = `timeline search ${session.call}`;
-  const [query, setQuery] = useState((session.recall(kept) as string | undefined) ?? "");
+  const selection = useSelection();
+  const kept = useKept();
+  const remembered = `timeline search ${selection.call}`;
+  const [query, setQuery] = useState((kept.recall(remembered) as string | undefined) ?? "");
   const [step, setStep] = useState<{ to: 1 | -1; count: number }>({ to: 1, count: 0 });
   const paused = usePaused(query.trim());
   const go = (to: 1 | -1) => setStep({ to, count: step.count + 1 });
@@ -74,7 +73,7 @@ export function Search(props: SearchProps) {
   };
   const input = (event: Event) => {
     const text = (event.target as HTMLInputElement).value;
-    session.keep(kept, text);
+    kept.keep(remembered, text);
     setQuery(text);
   };
   return (

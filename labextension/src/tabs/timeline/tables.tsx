@@ -1,20 +1,19 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted } from "../../wire/figures";
 import { NONE, classOf } from "../../model/links";
-import type { Session } from "../../model/session";
-import { rowOfLine } from "../../model/sourceLine";
+import { rowOfLine } from "../../model/sourceLines";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
-import { useDoc, useShared } from "../../parts/hooks";
-import { useQuestion } from "../../parts/useQuestion";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { Waiting } from "../../parts/waiting";
 import { CompareTable } from "./compare";
 import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTable } from "./tableRead";
 import { byName } from "../../wire/check";
+import type { Documents } from "../../model/documents";
+import type { Place } from "../../model/place";
 
-export interface TablesProps {
-  session: Session;
+interface TablesProps {
   /** Those that have something to show. */
   names: string[];
   /** What of the timeline the tables are of; null for all of it. */
@@ -28,14 +27,9 @@ const DOC = "hlo";
 /** What a click on a row does, where that is not to select it. */
 const HINTS = byName<string>({ gaps: "Filter; click zooms to a gap", steps: "Filter; click zooms to a step" });
 
-interface Target {
-  doc: string;
-  row: number;
-}
-
 /** Where a row leads: its source line, in a table of lines, else its HLO instruction, else the line it names. */
-function targetOf(session: Session, name: string, table: TimelineTable, row: number): Target | null {
-  const source = rowOfLine(session, lineAt(table, row));
+function targetOf(documents: Documents, name: string, table: TimelineTable, row: number): Place | null {
+  const source = rowOfLine(documents, lineAt(table, row));
   const hlo = table.hloRows[row] ?? -1;
   if (name !== "lines" && hlo >= 0) return { doc: DOC, row: hlo };
   if (source >= 0) return { doc: "python", row: source };
@@ -43,47 +37,50 @@ function targetOf(session: Session, name: string, table: TimelineTable, row: num
 }
 
 /** Which rows came from what is selected elsewhere. */
-function useIsLit(session: Session, name: string, table: TimelineTable): (row: number) => boolean {
-  const selected = useShared(session, (s) => s.selected);
-  const hlo = session.doc(DOC);
-  const python = session.doc("python");
+function useIsLit(name: string, table: TimelineTable): (row: number) => boolean {
+  const documents = useDocuments();
+  const selected = useSelected((s) => s.selected);
+  const hlo = documents.doc(DOC);
+  const python = documents.doc("python");
   useDoc(hlo);
   useDoc(python);
-  const lit = session.lit(selected);
+  const lit = documents.lit(selected);
   return (row) => {
-    const target = lit && targetOf(session, name, table, row);
-    const rows = target && session.loaded(target.doc)?.rows;
+    const target = lit && targetOf(documents, name, table, row);
+    const rows = target && documents.loaded(target.doc)?.rows;
     return Boolean(target && rows && classOf(lit, rows, target.row) !== NONE);
   };
 }
 
-interface RowsProps extends Pick<TablesProps, "session" | "onGo"> {
+interface RowsProps extends Pick<TablesProps, "onGo"> {
   name: string;
   query: string;
 }
 
-function Rows({ session, name, query, table, onGo }: RowsProps & { table: TimelineTable }) {
+function Rows({ name, query, table, onGo }: RowsProps & { table: TimelineTable }) {
+  const documents = useDocuments();
+  const selection = useSelection();
   const [current, setCurrent] = useState(-1);
-  const selected = useShared(session, (s) => s.selected);
+  const selected = useSelected((s) => s.selected);
   const rows = useMemo(() => matching(table.grid, query), [table, query]);
-  const isLit = useIsLit(session, name, table);
+  const isLit = useIsLit(name, table);
   useEffect(() => {
     if (selected && selected.from !== "timeline table") setCurrent(-1);
   }, [selected]);
   const pick = (row: number) => {
     setCurrent(row);
-    const target = targetOf(session, name, table, row);
-    if (target) session.select(target.doc, target.row, "timeline table");
+    const target = targetOf(documents, name, table, row);
+    if (target) selection.select(target.doc, target.row, "timeline table");
     const span = table.spans[row];
     if (span) onGo(span);
   };
   const open = (row: number) => {
-    const target = targetOf(session, name, table, row);
-    if (target) session.show(target.doc, target.row);
+    const target = targetOf(documents, name, table, row);
+    if (target) selection.show(target.doc, target.row);
   };
   const point = (row: number) => {
-    const target = row < 0 ? null : targetOf(session, name, table, row);
-    session.store.set({ hover: target && { ...target, from: "timeline table" } });
+    const target = row < 0 ? null : targetOf(documents, name, table, row);
+    selection.set({ hover: target && { ...target, from: "timeline table" } });
   };
   const left = table.total - table.grid.length;
   if (!table.grid.length) return <p class="jxs-note jxs-anywhere">{table.nothing}</p>;
@@ -113,7 +110,7 @@ function Rows({ session, name, query, table, onGo }: RowsProps & { table: Timeli
 function Table({ range, ...props }: RowsProps & Pick<TablesProps, "range">) {
   const { name } = props;
   const params = { table: name, ...(range && { from: range.from, to: range.to }) };
-  const question = useQuestion(props.session, "timeline table", params, readTimelineTable);
+  const question = useQuestion("timeline table", params, readTimelineTable);
   const [shown, setShown] = useState(question.value);
   useEffect(() => {
     if (question.value) setShown(question.value);
@@ -124,16 +121,12 @@ function Table({ range, ...props }: RowsProps & Pick<TablesProps, "range">) {
 }
 
 /** The tables of the whole timeline, or of what is selected of it. */
-export function Tables({ session, names, range, onClear, ...act }: TablesProps) {
-  const kept = `timeline table ${session.call}`;
+export function Tables({ names, range, onClear, ...act }: TablesProps) {
+  const selection = useSelection();
   const [query, setQuery] = useState("");
-  const [chosen, setChosen] = useState((session.recall(kept) as string | undefined) ?? "lines");
+  const [chosen, choose] = useKeptState(`timeline table ${selection.call}`, "lines");
   const shown = TABLES.filter(([name]) => names.includes(name));
   const name = chosen === "compare" || shown.some(([one]) => one === chosen) ? chosen : (shown[0]?.[0] ?? "");
-  const choose = (to: string) => {
-    session.keep(kept, to);
-    setChosen(to);
-  };
   const buttons = [...shown, ["compare", "Compare", "two steps or two profiles, and what grew and shrank"] as const];
   return (
     <div class="jxs-tl-tables jxs-column jxs-grow">
@@ -155,7 +148,7 @@ export function Tables({ session, names, range, onClear, ...act }: TablesProps) 
           </span>
         )}
       </div>
-      {name === "compare" ? <CompareTable session={session} /> : <Table session={session} name={name} query={query} range={range} {...act} key={name} />}
+      {name === "compare" ? <CompareTable /> : <Table name={name} query={query} range={range} {...act} key={name} />}
     </div>
   );
 }

@@ -1,9 +1,10 @@
 /** The tiles that have come, and those that are asked for: what is nearest to what is on screen, a few at a time. */
 
 import { Refusal, messageOf } from "../../wire/errors";
-import type { Session } from "../../model/session";
+import { Observable } from "../../model/observable";
+import type { Questions } from "../../model/question";
 import { type Look, type Overview, type Segments, type Tile, readTile } from "./read";
-import type { Span } from "./viewport";
+import type { Span } from "../../parts/axis";
 
 const MOST_ASKED = 3;
 const MOST_LANES = 64;
@@ -35,7 +36,7 @@ interface Wish {
 
 const keyOf = (level: number, tile: number, lane: number): string => `${level}/${tile}/${lane}`;
 
-export class TileCache {
+export class TileCache extends Observable {
   readonly looks: Look[] = [];
   /** Numbers of the kernel's looks, by index in `looks`. */
   readonly numbers: number[] = [];
@@ -48,20 +49,15 @@ export class TileCache {
   private asked = new Set<string>();
   private running = 0;
   private wishes: Wish[] = [];
-  private listeners = new Set<() => void>();
   private quietUntil = 0;
 
   constructor(
-    private session: Session,
+    private questions: Questions,
+    private call: number,
     private overview: Overview,
-    private call = session.call,
   ) {
+    super();
     this.add(0, 0, overview.picture);
-  }
-
-  onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
   }
 
   /** The level whose bins are as long as a pixel, or shorter. */
@@ -130,7 +126,7 @@ export class TileCache {
     for (const key of keys) this.asked.add(key);
     this.running++;
     try {
-      const reply = await this.session.source.request("timeline tile", { call: this.call, level, tile, lanes: lanes.join(" ") });
+      const reply = await this.questions.request("timeline tile", { call: this.call, level, tile, lanes: lanes.join(" ") });
       this.add(level, tile, await readTile(reply, lanes));
       this.problem = "";
     } catch (error) {
@@ -141,7 +137,7 @@ export class TileCache {
       this.running--;
       for (const key of keys) this.asked.delete(key);
     }
-    for (const listener of [...this.listeners]) listener();
+    this.changed();
     this.next();
   }
 

@@ -1,6 +1,6 @@
 /** Where the ticks of the time axis stand, and how times are written beside them. */
 
-import { type Span, lengthOf } from "./viewport";
+import { type Span, lengthOf, roundStep, ticks } from "../../parts/axis";
 
 const UNITS: [number, string][] = [
   [1, "s"],
@@ -18,14 +18,6 @@ export interface Axis {
   base: string;
 }
 
-/** The least round step that leaves room for labels: 1, 2 or 5 times a power of ten. */
-export function stepOf(span: Span, width: number): number {
-  const least = (lengthOf(span) * LEAST_PX) / Math.max(width, 1);
-  const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
-  const factor = [1, 2, 5, 10].find((one) => one * power >= least * (1 - 1e-9)) ?? 10;
-  return factor * power;
-}
-
 const unitOf = (seconds: number): [number, string] => UNITS.find(([unit]) => Math.abs(seconds) >= unit * 0.9999) ?? (UNITS[3] as [number, string]);
 
 /** A time with as many digits as steps of a length need: 1.25 ms. */
@@ -36,19 +28,13 @@ export function written(seconds: number, step: number): string {
 }
 
 export function axisOf(span: Span, width: number): Axis {
-  const step = stepOf(span, width);
-  const first = Math.ceil(span.from / step);
-  const last = Math.floor(span.to / step);
+  const step = roundStep((lengthOf(span) * LEAST_PX) / Math.max(width, 1));
+  const places = ticks(span, step);
   const coarse = 10 ** Math.floor(Math.log10(step) + 1e-9) * 1000;
-  const isFar = Math.max(Math.abs(first), Math.abs(last)) > MOST_STEPS;
+  const isFar = places.some((at) => Math.abs(at) > (MOST_STEPS + 0.5) * step);
   const base = isFar ? Math.floor(span.from / coarse) * coarse : 0;
-  const ticks = [];
-  for (let n = first; n <= last && ticks.length < 200; n++) {
-    const at = n * step;
-    const label = isFar ? `+${written(Math.max(0, at - base), step)}` : written(at, step);
-    ticks.push({ at, label });
-  }
-  return { ticks, base: isFar ? written(base, coarse) : "" };
+  const label = (at: number) => (isFar ? `+${written(Math.max(0, at - base), step)}` : written(at, step));
+  return { ticks: places.map((at) => ({ at, label: label(at) })), base: isFar ? written(base, coarse) : "" };
 }
 
 /** A moment, as precisely as a view of this length can show it. */

@@ -2,14 +2,14 @@ import { useRef } from "preact/hooks";
 import { type Surface, useCanvas } from "../../parts/canvas";
 import type { TimelineModel } from "./model";
 import type { Axis } from "./timeAxis";
-import { type Span, lengthOf } from "./viewport";
+import { type Span, shareOf, valueAt } from "../../parts/axis";
 
 function drawTicks(s: Surface, axis: Axis, span: Span): void {
   s.g.font = s.font(10);
   s.g.textBaseline = "middle";
   const base = axis.base ? s.g.measureText(axis.base).width + 14 : 0;
   for (const { at, label } of axis.ticks) {
-    const x = ((at - span.from) / lengthOf(span)) * s.width;
+    const x = shareOf(span, at) * s.width;
     s.g.fillStyle = s.colour("--jxs-line");
     s.g.fillRect(Math.round(x), s.height - 6, 1, 6);
     const width = s.g.measureText(label).width;
@@ -28,12 +28,12 @@ export function TimeRuler({ model, axis, span, range }: { model: TimelineModel; 
   const from = useRef<number | null>(null);
   const timeAt = (event: PointerEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return span.from + ((event.clientX - box.left) / Math.max(1, box.width)) * lengthOf(span);
+    return valueAt(span, (event.clientX - box.left) / Math.max(1, box.width));
   };
   return (
     <div
       class="jxs-tl-ruler"
-      title="Drag along the axis to choose a stretch of time"
+      title="Drag along the axis to select a time range"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         from.current = timeAt(event);

@@ -5,6 +5,7 @@ import { counted, duration } from "../../wire/figures";
 import { messageOf } from "../../wire/errors";
 import type { TimelineModel } from "./model";
 import { type EventDetail, type EventsOf, readEventsOf } from "./read";
+import { useQuestions, useSelection } from "../../parts/hooks";
 
 const REST_MS = 90;
 
@@ -27,17 +28,18 @@ export function useEventDetail(model: TimelineModel, event: number): EventDetail
 
 /** Goes from one event of the selected line or instruction to the next, round the whole recording. */
 export function useSteps(model: TimelineModel): (by: 1 | -1) => void {
+  const selection = useSelection();
+  const questions = useQuestions();
   const known = useRef<{ key: string; found: EventsOf; at: number } | null>(null);
-  const { session } = model;
   return (by) => {
-    const { selected } = session.store.get();
-    if (!selected) return session.say("Select a line, an instruction or an event first.");
+    const { selected } = selection.get();
+    if (!selected) return selection.say("Select a line, an instruction or an event first.");
     const key = `${selected.doc} ${selected.row}`;
     const go = ({ found, at }: { found: EventsOf; at: number }) => {
       const place = found.events[at];
-      if (!place) return session.say("No event of the timeline belongs to what is selected.");
+      if (!place) return selection.say("No event of the timeline belongs to what is selected.");
       const more = found.count > found.events.length ? `, the first ${counted(found.events.length)} of them are gone through` : "";
-      session.say(`${counted(at + 1)} of ${counted(found.count)} events, ${duration(found.seconds)} together${more}.`);
+      selection.say(`${counted(at + 1)} of ${counted(found.count)} events, ${duration(found.seconds)} together${more}.`);
       model.reveal(place);
       model.mark(place.event);
     };
@@ -47,13 +49,13 @@ export function useSteps(model: TimelineModel): (by: 1 | -1) => void {
       known.current.at = length ? (at + by + length) % length : 0;
       return go(known.current);
     }
-    session.source
-      .request("timeline events of", { call: session.call, doc: selected.doc, row: selected.row })
+    questions
+      .request("timeline events of", { doc: selected.doc, row: selected.row })
       .then((reply) => {
         const found = readEventsOf(reply);
         known.current = { key, found, at: by > 0 ? 0 : Math.max(0, found.events.length - 1) };
         go(known.current);
       })
-      .catch((error: unknown) => session.say(messageOf(error)));
+      .catch((error: unknown) => selection.say(messageOf(error)));
   };
 }

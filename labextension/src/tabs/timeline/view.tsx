@@ -1,15 +1,18 @@
 import { useMemo } from "preact/hooks";
-import { useQuestion } from "../../parts/useQuestion";
 import { Waiting } from "../../parts/waiting";
-import type { TabProps } from "../tab";
 import { AboveLanes, BelowLanes } from "./besideLanes";
 import { LanesView } from "./lanesView";
 import { modelOf } from "./model";
 import { type Overview, readOverview } from "./read";
 import { focusSearch } from "./search";
+import { useDocuments, useKept, useQuestion, useQuestions, useSelection } from "../../parts/hooks";
 
-function Timeline({ session, overview }: { session: TabProps["session"]; overview: Overview }) {
-  const model = useMemo(() => modelOf(session, overview), [session, overview]);
+function Timeline({ overview }: { overview: Overview }) {
+  const documents = useDocuments();
+  const selection = useSelection();
+  const questions = useQuestions();
+  const kept = useKept();
+  const model = useMemo(() => modelOf(documents, selection, questions, kept, overview), [selection, overview]);
   return (
     <div class="jxs-timeline jxs-column" onKeyDown={focusSearch}>
       <AboveLanes model={model} />
@@ -20,8 +23,9 @@ function Timeline({ session, overview }: { session: TabProps["session"]; overvie
 }
 
 /** What ran when. */
-export default function TimelineView({ session }: TabProps) {
-  const question = useQuestion(session, "timeline", {}, readOverview);
+export default function TimelineView() {
+  const selection = useSelection();
+  const question = useQuestion("timeline", {}, readOverview);
   if (!question.value) return <Waiting question={question} what="Reading the timeline" />;
-  return <Timeline session={session} overview={question.value} key={session.call} />;
+  return <Timeline overview={question.value} key={selection.call} />;
 }

@@ -1,13 +1,63 @@
 /** Inspects a cell of a notebook at a stage, or says in one line why it cannot. */
 
-import { Notification } from "@jupyterlab/apputils";
+import { type ISessionContext, Notification } from "@jupyterlab/apputils";
 import type { Cell, CodeCell } from "@jupyterlab/cells";
-import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
-import { type Choice, type StageName, cellMagic, codeOfCell, isStage } from "./cellCode";
-import { lastChoice, remember } from "./choices";
+import { type INotebookTracker, NotebookActions, type NotebookPanel } from "@jupyterlab/notebook";
+import { type Choice, type StageName, cellMagic, choiceOfOptions, codeOfCell, hasTarget, isStage } from "./cellCode";
 import { NotReady, type ReadyKernel, kernelReady } from "../kernel/kernelReady";
-import { runCell } from "./runCell";
-import type { IKernelLinks, IPreferences } from "../tokens";
+import type { IKernelLinks, IPreferences, KernelLink, Preferences } from "../tokens";
+import { fields, text } from "../../../wire/check";
+import type { Kernel } from "@jupyterlab/services";
+
+/** The object with some of its members replaced; everything else stays its own. */
+function replaced<T extends object>(given: T, members: Partial<T>): T {
+  return new Proxy(given, {
+    get: (target, key) => {
+      if (Object.hasOwn(members, key)) return members[key as keyof T];
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** A session of which the kernel is sent `code` in place of what it is asked to execute. */
+function sending(session: ISessionContext, code: string): ISessionContext {
+  const connection = session.session;
+  const kernel = connection?.kernel;
+  if (!kernel) return session;
+  const requestExecute: Kernel.IKernelConnection["requestExecute"] = (content, ...others) => kernel.requestExecute({ ...content, code }, ...others);
+  return replaced(session, { session: replaced(connection, { kernel: replaced(kernel, { requestExecute }) }) });
+}
+
+/** Runs the cell as it is, or with `code`: prompt, output, timing and signals are those of any run. */
+function runCell(panel: NotebookPanel, cell: CodeCell, code: string | null): Promise<boolean> {
+  const session = code === null ? panel.sessionContext : sending(panel.sessionContext, code);
+  return NotebookActions.runCells(panel.content, [cell], session);
+}
+
+/** Of each notebook, what was chosen on the page. */
+const chosen = new WeakMap<NotebookPanel, Map<StageName, Choice>>();
+
+function remember(panel: NotebookPanel, choice: Choice): void {
+  const known = chosen.get(panel) ?? new Map<StageName, Choice>();
+  chosen.set(panel, known.set(choice.stage, choice));
+}
+
+/** What the kernel ran last at this stage, in a magic or from the page; null where it has run none. */
+async function lastRun(link: KernelLink | null, stage: StageName): Promise<Choice | null> {
+  const reply = await link?.request("last", {}).catch(() => null);
+  const last = reply && fields(reply.result.lines)[stage];
+  return last ? choiceOfOptions(stage, text(fields(last).options)) : null;
+}
+
+function byDefault(stage: StageName, { target, options }: Preferences): Choice {
+  return { stage, target: hasTarget(stage) ? target : "", options: stage === "compile" ? options : "" };
+}
+
+/** The choice with which a notebook inspected last at this stage. */
+async function lastChoice(panel: NotebookPanel, stage: StageName, link: KernelLink | null, preferences: Preferences): Promise<Choice> {
+  return (await lastRun(link, stage)) ?? chosen.get(panel)?.get(stage) ?? byDefault(stage, preferences);
+}
 
 const SHOWN_MS = 8000;
 

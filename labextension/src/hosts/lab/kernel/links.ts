@@ -2,10 +2,20 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
-import type { Kernel } from "@jupyterlab/services";
+import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import { KernelLinks } from "./kernelLinks";
-import { mentionsUs } from "./seen";
 import { IKernelLinks } from "../tokens";
+import { fields, text } from "../../../wire/check";
+import { PAYLOAD_TYPE } from "../../../wire/payload";
+
+const NAME = /\bjaxstage/i;
+
+/** Whether a message makes it likely that JAXStage is loaded: a cell that names it begins to run, or it displays something. */
+function mentionsUs(message: KernelMessage.IMessage): boolean {
+  const content = fields(message.content);
+  if (message.header.msg_type === "execute_input") return NAME.test(text(content.code));
+  return PAYLOAD_TYPE in fields(content.data);
+}
 
 const kernelOf = (notebook: NotebookPanel): Kernel.IKernelConnection | null => notebook.sessionContext.session?.kernel ?? null;
 

@@ -1,7 +1,7 @@
 /** The caret in a cell or file selects its line in the panels of that notebook. */
 
 import type { EditorView } from "@codemirror/view";
-import { selectLine, sourceDocument } from "../../../model/places";
+import { selectLine, sourceDocument } from "../../../model/sourceLines";
 import type { Session } from "../../../model/session";
 import type { Editors } from "./editors";
 import { notebooksOf } from "./homes";
@@ -37,13 +37,13 @@ export class Caret {
     for (const session of linked) void this.select(session, view, line);
   }
 
-  private async select(session: Session, view: EditorView, line: number): Promise<void> {
-    if (!session.frames() && !(await sourceDocument(session))) return;
-    const file = this.editors.fileIn(view, session.frames()?.files ?? []);
+  private async select({ documents, selection }: Session, view: EditorView, line: number): Promise<void> {
+    if (!documents.frames() && !(await sourceDocument(documents))) return;
+    const file = this.editors.fileIn(view, documents.frames()?.files ?? []);
     if (file < 0) return;
     this.isSelecting = true;
     try {
-      selectLine(session, file, line);
+      selectLine(documents, selection, file, line);
     } finally {
       this.isSelecting = false;
     }

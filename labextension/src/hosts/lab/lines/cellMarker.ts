@@ -1,7 +1,7 @@
 /** Keeps the marks of all editors to what the sessions on the page point at. */
 
 import type { EditorView } from "@codemirror/view";
-import { type LitLines, litLines } from "../../../model/places";
+import { type LitLines, litLines } from "../../../model/sourceLines";
 import type { Session } from "../../../model/session";
 import type { Editors, OpenSource } from "./editors";
 import { notebooksOf } from "./homes";
@@ -31,7 +31,7 @@ export class CellMarker {
 
   /** Where the first line that a session's selection stands for is open. */
   selectedSource(session: Session): { source: OpenSource; line: number } | null {
-    for (const lines of litLines(session).filter(({ by, isDirect }) => by === "selected" && isDirect)) {
+    for (const lines of litLines(session.documents, session.selection).filter(({ by, isDirect }) => by === "selected" && isDirect)) {
       const source = this.sources(session, lines)[0];
       if (source) return { source, line: lines.first };
     }
@@ -41,7 +41,7 @@ export class CellMarker {
   private wanted(): Map<EditorView, LineMark[]> {
     const all = new Map<EditorView, LineMark[]>();
     for (const session of this.sessions()) {
-      for (const lines of litLines(session)) {
+      for (const lines of litLines(session.documents, session.selection)) {
         for (const { view } of this.sources(session, lines)) {
           if (view) all.set(view, [...(all.get(view) ?? []), markOf(lines)]);
         }
@@ -51,7 +51,7 @@ export class CellMarker {
   }
 
   private sources(session: Session, { file }: LitLines): OpenSource[] {
-    const source = session.frames()?.files[file];
+    const source = session.documents.frames()?.files[file];
     return source ? this.editors.of(source, notebooksOf(session, this.editors.openNotebooks)) : [];
   }
 

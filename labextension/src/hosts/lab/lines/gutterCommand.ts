@@ -7,7 +7,7 @@ import { MOUNTED } from "../../../model/mounted";
 import type { Session } from "../../../model/session";
 import { notebooksOf } from "./homes";
 
-export const GUTTER_COMMAND = "jaxstage:gutter";
+const GUTTER_COMMAND = "jaxstage:gutter";
 const MEASURE = {
   type: "string",
   description: 'What to show: "FLOPs", "bytes", "time", "sharding" or "dtypes", or "" for nothing; without it the next one.',

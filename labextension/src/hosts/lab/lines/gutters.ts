@@ -35,25 +35,25 @@ export class Gutters {
 
   /** Where no view of the panel waits for what was chosen this does. */
   private ask(session: Session, isShown: boolean): void {
-    const { measure, heat, lane } = session.store.get();
-    const isNeeded = isShown && !heat && !lane && offeredMargins(session).includes(measure);
-    const key = isNeeded ? `${session.call} ${measure}` : "";
+    const { measure, heat, lane } = session.selection.get();
+    const isNeeded = isShown && !heat && !lane && offeredMargins(session.selection).includes(measure);
+    const key = isNeeded ? `${session.selection.call} ${measure}` : "";
     const before = this.asking.get(session);
     if ((before?.key ?? "") === key) return;
     before?.end();
     this.asking.delete(session);
-    if (key) this.asking.set(session, { key, end: askMargin(session) });
+    if (key) this.asking.set(session, { key, end: askMargin(session.selection, session.questions) });
   }
 
   /** Where panels differ about a cell the one drawn last counts. */
   private wanted(): Map<EditorView, MarginLine[]> {
     const all = new Map<EditorView, MarginLine[]>();
     for (const session of this.sessions()) {
-      const { heat, lane } = session.store.get();
+      const { heat, lane } = session.selection.get();
       if (!heat && !lane) continue;
-      session.frames()?.files.forEach((source, file) => {
+      session.documents.frames()?.files.forEach((source, file) => {
         const open = source.user ? this.editors.of(source, notebooksOf(session, this.editors.openNotebooks)) : [];
-        const lines = open.length ? marginLines(session, file) : [];
+        const lines = open.length ? marginLines(session.documents, session.selection, file) : [];
         for (const { view } of open) if (view && lines.length) all.set(view, lines);
       });
     }

@@ -14,19 +14,19 @@ export function newPanelMargins(sessions: Session[], gutter: Preferences["gutter
   const measure = MEASURES[gutter];
   for (const session of sessions) {
     const before = followed.get(session) ?? "";
-    if (before === measure || (measure && !offeredMargins(session).includes(measure))) continue;
+    if (before === measure || (measure && !offeredMargins(session.selection).includes(measure))) continue;
     followed.set(session, measure);
-    if (session.store.get().measure === before) chooseMargin(session, measure);
+    if (session.selection.get().measure === before) chooseMargin(session.selection, measure);
   }
 }
 
 /** The next thing that they offer, and after the last nothing. */
 export function nextMargin(sessions: Session[]): void {
-  const names = ["", ...new Set(sessions.flatMap(offeredMargins))];
-  const at = names.indexOf(sessions[0]?.store.get().measure ?? "");
+  const names = ["", ...new Set(sessions.flatMap(({ selection }) => offeredMargins(selection)))];
+  const at = names.indexOf(sessions[0]?.selection.get().measure ?? "");
   showMargin(sessions, names[(at + 1) % names.length] ?? "");
 }
 
 export function showMargin(sessions: Session[], measure: string): void {
-  for (const session of sessions) if (!measure || offeredMargins(session).includes(measure)) chooseMargin(session, measure);
+  for (const session of sessions) if (!measure || offeredMargins(session.selection).includes(measure)) chooseMargin(session.selection, measure);
 }

@@ -1,11 +1,11 @@
 /** All sessions drawn on the page, and everything that changes what lines they point at. */
 
-import { type Doc, SOURCE } from "../../../model/document";
+import type { Doc } from "../../../model/document";
 import { MOUNTED, type Mounted } from "../../../model/mounted";
-import type { Pick, Selection } from "../../../model/selection";
+import { type Pick, SOURCE } from "../../../model/place";
 import type { Session } from "../../../model/session";
 
-export interface SessionEvents {
+interface SessionEvents {
   /** At once, as a pointer moves. */
   pointed(): void;
   /** Anything else: sessions, their state, documents, what stands beside lines. */
@@ -14,9 +14,10 @@ export interface SessionEvents {
 }
 
 /** Asks for the documents of what is pointed at and of what stands beside lines, if no view has. */
-function documentsOf(session: Session, { hover, selected, heat, lane }: Selection): Doc[] {
+function documentsOf({ documents, selection }: Session): Doc[] {
+  const { hover, selected, heat, lane } = selection.get();
   const kinds = [hover?.doc, selected?.doc, (heat || lane) && SOURCE, heat && "hlo"];
-  return [session.loaded(SOURCE), ...kinds.map((kind) => (kind ? session.doc(kind) : null))].filter((doc) => doc !== null);
+  return [documents.loaded(SOURCE), ...kinds.map((kind) => (kind ? documents.doc(kind) : null))].filter((doc) => doc !== null);
 }
 
 const POINTED = ["hover", "selected"] as const;
@@ -52,8 +53,8 @@ export class ShownSessions {
 
   private watch(session: Session): () => void {
     const ends = [
-      session.onState(() => this.changed(session)),
-      session.store.subscribe((now, before) => {
+      session.panel.onChange(() => this.changed(session)),
+      session.selection.onChange((now, before) => {
         if (BESIDE.some((name) => now[name] !== before[name])) this.changed(session);
         if (POINTED.some((name) => now[name] !== before[name])) this.pointed(session);
         if (isNew(now.selected, before.selected)) this.events.selected(session);
@@ -78,7 +79,7 @@ export class ShownSessions {
   }
 
   private listen(session: Session): void {
-    for (const doc of documentsOf(session, session.store.get())) {
+    for (const doc of documentsOf(session)) {
       if (this.heard.has(doc)) continue;
       this.heard.add(doc);
       doc.onChange(() => this.ends.has(session) && this.events.changed());

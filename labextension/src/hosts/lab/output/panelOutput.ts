@@ -7,8 +7,20 @@ import { messageOf } from "../../../wire/errors";
 import { PAYLOAD_TYPE, type Payload, readPayload } from "../../../wire/payload";
 import { LivePanel } from "./livePanel";
 import { type Around, around, isLive, onKernelChange } from "./kernelModels";
-import { blockedReason } from "./pagePolicy";
 import { StaticPanel } from "./staticPanel";
+
+/** Whether this page's Content-Security-Policy forbids the scripts of widgets, which anywidget imports from blob: addresses. */
+let forbidsBlobs = false;
+
+document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective }) => {
+  if (blockedURI.startsWith("blob") && effectiveDirective.startsWith("script-src")) forbidsBlobs = true;
+});
+
+/** Why a widget could not be drawn, in one line. */
+const blockedReason = (): string =>
+  forbidsBlobs
+    ? "The live panel is blocked: this server's Content-Security-Policy needs blob: in script-src for widgets."
+    : "The live panel could not be drawn; the browser's console says why.";
 
 /** The same output may be given anew, with more saved or after its cell ran again: what did not change stays as it is. */
 export class PanelOutput extends Panel implements IRenderMime.IRenderer {

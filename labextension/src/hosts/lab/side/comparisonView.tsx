@@ -70,7 +70,7 @@ function Figures({ compared, onBefore, onAfter }: TableProps) {
           <td />
           <SideHead side={compared.before} which="first" onTarget={onBefore} />
           <SideHead side={compared.after} which="second" onTarget={onAfter} />
-          <th scope="col" title="the second less the first, and the second over the first, where both are known exactly">
+          <th scope="col" title="difference and ratio (second − first, second ÷ first), if both are exact">
             change
           </th>
         </tr>

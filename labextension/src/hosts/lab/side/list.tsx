@@ -17,11 +17,11 @@ interface Props {
 }
 
 /** The two that were chosen last. */
-export const chosenAfter = (chosen: string[], id: string): string[] =>
+const chosenAfter = (chosen: string[], id: string): string[] =>
   chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2);
 
 /** Where a key leads in a list of that many rows; null where it leads nowhere. */
-export function rowAfter(key: string, at: number, length: number): number | null {
+function rowAfter(key: string, at: number, length: number): number | null {
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: length - 1 }[key];
   return to === undefined ? null : Math.max(0, Math.min(length - 1, to));
 }

@@ -8,7 +8,7 @@ import { type Inspected, type InspectedTarget, type StageTime, sharedStages } fr
 
 const MOST_SHOWN = 4;
 
-export interface RowActions {
+interface RowActions {
   onOpen: () => void;
   onFree: () => void;
   onCell: () => void;
@@ -22,7 +22,7 @@ interface RowProps extends RowActions {
   onFocus: () => void;
 }
 
-export const timeOfDay = (made: number): string =>
+const timeOfDay = (made: number): string =>
   made ? new Date(made * 1000).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" }) : "";
 
 function Ticking({ since }: { since: number }) {
@@ -121,7 +121,7 @@ function Head({ one, isChosen, on }: { one: Inspected; isChosen: boolean; on: Ro
         disabled={one.isFreed}
         onClick={on.onChoose}
         aria-label={`Compare ${label}`}
-        title="Choose to compare (Space, or Ctrl+click on the row)"
+        title="Select for comparison (Space, or Ctrl+click on the row)"
       />
       {one.cell === null ? (
         <span class="jxs-dim">{label}</span>

@@ -14,7 +14,7 @@ from panel_requests import ask
 
 from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.module_cost import GROUPS
-from tests.panel.requests.test_cost_requests import columns
+from tests.helpers.wire_columns import columns
 from tests.truth.expectation import Expectation, UserProgram, answer, holds, inspected, rows
 
 TARGETS = ("local", "v5e:2x2", "h100")
@@ -188,8 +188,8 @@ def test_totals_of_every_group_are_the_totals(program: Callable[[], UserProgram]
         heat = columns(*ask(inspected(program, target).program, "heat", measure=measure))
         assert sum(heat["own"]) == whole
     parts = columns(*ask(inspected(program, target).program, "cost_parts"))
-    assert sum(parts["flops"]) == work.total_flops
-    assert sum(parts["read"]) + sum(parts["written"]) == work.total_bytes
+    assert sum(parts["FLOPs"]) == work.total_flops
+    assert sum(parts["bytes"]) == work.total_bytes
 
 
 def test_equations_of_both_branches_have_one_total() -> None:

@@ -292,7 +292,7 @@ describe("stages", () => {
   });
 
   it("unknown figures say unknown and why; notes and odd names are text", () => {
-    const facts = [{ label: "FLOPs", text: "unknown", reason: "the cuda backend gives no cost analysis" }];
+    const facts = [{ label: "FLOPs", text: "unknown", known: false, reason: "the cuda backend gives no cost analysis" }];
     const note = '<img src=x onerror="alert(1)">';
     kernel.now = readState({ calls: [{ ...call, facts, documents: [], signature: "<script>f</script>(x)", notes: [note] }] });
     open();

@@ -22,6 +22,7 @@ from jaxstage_ext.panel.showing import page
 from jaxstage_ext.program.head.summary import summary
 from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.program.program import Program
+from tests.helpers.wire_columns import columns
 
 
 def entry(number: int, **given: Any) -> CacheEntry:
@@ -55,8 +56,8 @@ def test_it_opens_by_itself(program: Program) -> None:
 
 
 def test_the_answer(program: CompileCacheProgram) -> None:
-    answer, _ = ask(program, "compile_cache")
-    assert answer["length"] == 3
+    answer, buffers = ask(program, "compile_cache")
+    assert len(columns(answer, buffers)["key"]) == 3
     report = program.report
     assert answer["headline"] == cache_wording.headline(report) and "/cache" in answer["headline"]
     assert answer["warnings"] == cache_wording.warnings(report) and "jit_step-" in answer["warnings"][0]
@@ -66,8 +67,8 @@ def test_the_answer(program: CompileCacheProgram) -> None:
 
 
 def test_the_oldest_entries_are_left_out(program: Program) -> None:
-    answer, _ = compile_cache_requests.listed([program], {"call": 0}, 2)
-    assert (answer["length"], answer["left_out"]) == (2, 1)
+    answer, buffers = compile_cache_requests.listed([program], {"call": 0}, 2)
+    assert (len(columns(answer, buffers)["key"]), answer["left_out"]) == (2, 1)
 
 
 def test_another_call_is_refused() -> None:

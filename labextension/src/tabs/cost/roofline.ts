@@ -4,6 +4,8 @@ import { fields, number, sentences, text } from "../../wire/check";
 import { Columns } from "../../wire/columns";
 import { linesOf, textIn, textsOf } from "../../wire/texts";
 import { type Span, lengthOf, shareOf, ticks } from "../../parts/axis";
+import { Columns } from "../../wire/columns";
+import { linesOf, textIn, textsOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 
 export interface Roofline {

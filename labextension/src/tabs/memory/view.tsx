@@ -6,12 +6,12 @@ import { byName, list, number, text } from "../../wire/check";
 import { partOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
 import { textAt } from "../../wire/tables";
-import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { MemoryChart } from "./chart";
 import { MemoryTable } from "./table";
 import { Waiting } from "../../parts/waiting";
 import type { Documents } from "../../model/documents";
 import type { Selection } from "../../model/selection";
+import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 
 const PARTS: [name: string, title: string, hint: string][] = [
   ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],

@@ -48,7 +48,6 @@ export function rows(frame: number[], more: Partial<Rows> = {}): Rows {
     origin: null,
     file: null,
     number: null,
-    pair: null,
     ...more,
   };
 }

@@ -4,8 +4,14 @@ import type { Doc } from "./document";
 import type { Pick } from "./place";
 import type { Documents } from "./documents";
 
+/** How a line of SASS ends: with the line of PTX that it came from. */
+const PTX_LINE = /\/\/ PTX (\d+)$/;
+
 /** The row of PTX that a row of SASS came from, or -1. */
-const ptxRow = ({ rows }: Doc, row: number): number => rows?.pair?.[row] ?? -1;
+function ptxRow({ text }: Doc, row: number): number {
+  const match = PTX_LINE.exec(text?.line(row) ?? "");
+  return match ? Number(match[1]) - 1 : -1;
+}
 
 /** Whether a row of one text of a kernel belongs to the row that is picked in the other. */
 export function paired(documents: Documents, doc: Doc, pick: Pick | null): (row: number) => boolean {

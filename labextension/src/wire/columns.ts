@@ -78,8 +78,6 @@ export interface Rows {
   origin: Int32Array | null;
   file: Int32Array | null;
   number: Int32Array | null;
-  /** The row of the kernel's other text that it came from: of SASS the PTX. */
-  pair: Int32Array | null;
 }
 
 export async function readRows(reply: Reply, length: number): Promise<Rows> {
@@ -94,6 +92,5 @@ export async function readRows(reply: Reply, length: number): Promise<Rows> {
     origin: optional("origin"),
     file: optional("file"),
     number: optional("number"),
-    pair: optional("pair"),
   };
 }

@@ -51,7 +51,7 @@ describe("flags", () => {
     expect(onLine(flag("xla_n", { type: "int64", fallback: "-3" }))).toBe("--xla xla_n=-3");
     expect(onLine(flag("xla_e", { type: "enum" }), "FAST")).toBe("--xla xla_e=FAST");
     expect(onLine(flag("xla_s", { type: "string", set: 'a "b" c' }))).toBe('--xla "xla_s=a \\"b\\" c"');
-    expect(offered(flag("xla_s", { type: "string", fallback: null }))).toBe("");
+    expect(offered(flag("xla_s", { type: "string", fallback: "(not set)" }))).toBe("");
   });
 
   it("are changed when they are set to something else than what would hold", () => {

@@ -1,9 +1,9 @@
 /** Instructions under the roofline of a device: read, placed on two logarithmic axes, found by the pointer. */
 
 import { fields, number, sentences, text } from "../../wire/check";
+import { type Span, lengthOf, shareOf, ticks } from "../../parts/axis";
 import { Columns } from "../../wire/columns";
 import { linesOf, textIn, textsOf } from "../../wire/texts";
-import { type Span, lengthOf, shareOf, ticks } from "../../parts/axis";
 import type { Reply } from "../../wire/source";
 
 export interface Roofline {

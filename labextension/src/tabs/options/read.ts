@@ -10,8 +10,6 @@ export interface Flag {
   values: string[];
   /** What holds where nothing is set; null where unknown. */
   fallback: string | null;
-  /** The fallback says in words that nothing is set. */
-  isUnset?: boolean;
   /** What the call sets; null where it sets nothing. */
   set: string | null;
 }
@@ -40,6 +38,8 @@ export interface FlagTable {
   problem: string;
 }
 
+/** What the kernel says of a flag without a value. */
+const NOT_SET = "(not set)";
 const MAX_FLAGS = 2000;
 const MAX_RECEIVED = 200;
 const MAX_VALUES = 100;
@@ -53,7 +53,6 @@ export function readFlags({ result }: Reply): FlagTable {
     values: sentences(flag.values, MAX_VALUES),
     fallback: textOrNull(flag.default),
     set: textOrNull(flag.set),
-    ...(flag.unset === true && { isUnset: true }),
   }));
   return {
     received: list(result.received, MAX_RECEIVED).map(fields).map(readReceived),
@@ -129,7 +128,7 @@ export function matching(flags: Flag[], query: string, kind: Kind | null): Found
 export function offered(flag: Flag): string {
   if (flag.set !== null) return flag.set;
   if (flag.type === "bool") return flag.fallback === "True" ? "False" : "True";
-  return flag.isUnset || flag.fallback === null ? "" : flag.fallback;
+  return flag.fallback === null || flag.fallback === NOT_SET ? "" : flag.fallback;
 }
 
 /** A flag on the line of a magic. */

@@ -25,7 +25,7 @@ from jaxstage_ext.report.recording import Index, Ops
 
 _LEAST_ALIKE = 0.9
 """The share of kernels of fusions whose names must agree with those of the schedule."""
-_MOST = 50_000_000
+_MOST = 10_000_000
 """Kernels times fusions that are compared at most."""
 _EXACT, _ALIKE, _UNLIKE, _SKIPPED = 2.0, 1.0, -1.0, -0.25
 _CONTROL = (b"while", b"conditional", b"call")

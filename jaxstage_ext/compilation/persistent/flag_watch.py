@@ -13,7 +13,7 @@ from types import FrameType
 
 import jax
 
-from jaxstage_ext.core.jax_private import cache_key_parts, jax_options
+from jaxstage_ext.core.jax_private import flag_bytes, jax_options
 
 Flags = tuple[bytes, ...]
 
@@ -31,7 +31,7 @@ _flags = _Flags()
 
 def note() -> Flags:
     """The flags in the key of a compile now; the first that are seen after JAX made its backend are those XLA read."""
-    now = cache_key_parts.flag_bytes()
+    now = flag_bytes.flag_bytes()
     if _flags.read is None and jax_options.backends_exist():
         _flags.read = now
     return now

@@ -10,8 +10,6 @@ import contextlib
 import dataclasses
 import enum
 import hashlib
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -26,6 +24,7 @@ from jax._src.interpreters import pxla as _pxla
 from jaxlib import xla_client as _client
 from jaxlib.mlir import ir as _ir
 
+from jaxstage_ext.core.jax_private.flag_bytes import fed, flag_bytes
 from jaxstage_ext.core.jax_private.lowered_modules import own_options
 from jaxstage_ext.core.jax_private.persistent_cache import CacheRequest, compression
 
@@ -152,36 +151,3 @@ def device_words(devices: Any) -> str:
     client = flat[0].client
     kinds = "/".join(sorted({str(device.device_kind) for device in flat}))
     return f"{len(flat)} of {client.device_count()} {kinds} devices"
-
-
-class _Tee:
-    """What JAX's functions take for a digest; it keeps what they feed it."""
-
-    def __init__(self) -> None:
-        self.fed: list[bytes] = []
-
-    def update(self, data: bytes) -> None:
-        self.fed.append(bytes(data))
-
-
-def fed(feed: Any, *args: Any, **kwargs: Any) -> tuple[bytes, ...]:
-    """What one of JAX's functions feeds to its digest, piece by piece."""
-    tee = _Tee()
-    feed(tee, *args, **kwargs)
-    return tuple(tee.fed)
-
-
-def flag_bytes() -> tuple[bytes, ...]:
-    """The XLA flags in a key made now, as JAX reads them: XLA_FLAGS, LIBTPU_INIT_ARGS, the command line; sorted."""
-    global _last_flags
-    prefixes = _key_any.get_flag_prefixes()
-    sources = (os.environ.get("XLA_FLAGS"), os.environ.get("LIBTPU_INIT_ARGS"), (*sys.argv,), (*prefixes,))
-    last, flags = _last_flags
-    if sources != last:
-        flags = fed(_key_any._hash_xla_flags, prefixes)
-        _last_flags = sources, flags
-    return flags
-
-
-_last_flags: tuple[Any, tuple[bytes, ...]] = (None, ())
-"""What the flags were read from, and they themselves: each compile asks for them."""

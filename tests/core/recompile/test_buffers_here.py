@@ -6,12 +6,14 @@ There is no GPU here, so the kernel's CPU counts as one; a worker's assignment o
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from jax._src import compilation_cache
 
 import jaxstage_ext
 from jaxstage_ext.core.recompile import preparation
@@ -42,6 +44,15 @@ def test_it_is_what_a_worker_finds(held: list[str], monkeypatch: pytest.MonkeyPa
     assert here.space().peak > 0
 
 
+@pytest.fixture
+def fresh_cache() -> Iterator[None]:
+    """JAX opens its persistent cache once a process: what this test opens is not the next one's."""
+    compilation_cache.reset_cache()
+    yield
+    compilation_cache.reset_cache()
+
+
+@pytest.mark.usefixtures("fresh_cache")
 def test_nothing_is_left_behind(held: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, dumps = tmp_path / "cache", tmp_path / "dumps"
     dumps.mkdir()

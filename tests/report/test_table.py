@@ -126,7 +126,7 @@ def test_a_share_is_written_in_tables_as_in_sentences() -> None:
     parts = [0.8797, 0.002, 0.998, 1.0, float("nan")]
     table = Table("shares", {"share": Column(parts), "ratio": Column(parts)})
     lines = [line.split() for line in str(table).splitlines()[1:]]
-    assert [line[0] for line in lines] == ["88%", "under", "99.8%", "100%", "unknown"]
+    assert [line[0] for line in lines] == ["88%", "<1%", "99.8%", "100%", "unknown"]
     assert lines[0][-1] == "0.8797" and ">88%<" in table._repr_html_()
     assert list(table["share"])[:2] == parts[:2]  # the value stays a number
 

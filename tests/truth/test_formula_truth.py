@@ -11,6 +11,7 @@ from jax import lax
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
 
+from jaxstage_ext.report.text.units import share
 from tests.truth.expectation import Expectation, UserProgram, holds, inspected, rows
 
 N = 1024
@@ -89,7 +90,7 @@ def test_a_difference_to_xla_is_that_of_the_columns_and_has_its_reason(program: 
     assert why in said
     assert "unknown" not in said
     ours, xla = ledger["HLO"][0], ledger["XLA"][0]
-    assert f"{abs(ours / xla - 1):.1%} {'more' if ours > xla else 'fewer'}" in said
+    assert f"{share(abs(ours / xla - 1))} {'more' if ours > xla else 'fewer'}" in said
 
 
 def scattered_sums() -> UserProgram:

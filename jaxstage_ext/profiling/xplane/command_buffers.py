@@ -7,7 +7,6 @@ all that was found so agreed with what the same steps name without command buffe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +28,6 @@ _MOST = 10_000_000
 """Kernels times fusions that are compared at most."""
 _EXACT, _ALIKE, _UNLIKE, _SKIPPED = 2.0, 1.0, -1.0, -0.25
 _CONTROL = (b"while", b"conditional", b"call")
-_NUMBER = re.compile(r"([._]\d+)+$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,4 +215,5 @@ def _kernel_name(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    return _NUMBER.sub("", _kernel_name(name))
+    kernel = _kernel_name(name)
+    return kernel.rstrip("_0123456789") or kernel

@@ -33,7 +33,7 @@ def test_a_miss_is_explained_and_a_hit_is_not(folder: CacheFolder) -> None:
         jax.clear_caches()
         jax.jit(panel_step)(np.ones((size, size), np.float32))
     first, other, hit = missed_by("panel_step")
-    assert (first["outcome"], other["outcome"], hit["outcome"]) == ("written", "written", "hit")
+    assert (first["outcome"], other["outcome"], hit["outcome"]) == ("miss, written", "miss, written", "hit")
     assert first["missed"] == ["no earlier entry of jit_panel_step was recorded in this folder"]
     [signature] = other["missed"]
     assert "tensor<4x4xf32>" in signature
@@ -54,5 +54,5 @@ def test_a_program_that_was_not_written_is_explained_too(folder: CacheFolder) ->
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 60.0)
     jax.jit(fast_step)(np.ones((5,), np.float32))
     said = missed_by("fast_step")[-1]
-    assert said["outcome"] == "faster than jax_persistent_cache_min_compile_time_secs"
+    assert said["outcome"] == "miss, not written: faster than jax_persistent_cache_min_compile_time_secs"
     assert "tensor<5xf32>" in said["missed"][0]

@@ -80,8 +80,6 @@ class _Linked:
         self._scopes = Numbering[str]()
         self._columns = np.full((4, len(recording.ops)), NONE, np.int32)
         self._inferred = np.zeros(len(recording.ops), bool)
-        by_order = recording.ops.by_order
-        self._by_order = by_order if len(by_order) else np.zeros(len(recording.ops), bool)
         self._result = np.full(len(recording.ops), NONE, np.int32)
         """The frame of each op's own result."""
 
@@ -134,7 +132,7 @@ class _Linked:
         return OpPlaces(
             row,
             frame,
-            self._inferred | (self._by_order & (frame >= 0)),
+            self._inferred | (self._ops.is_by_order & (frame >= 0)),
             category,
             scope,
             frames,

@@ -179,6 +179,11 @@ class Ops:
     def __len__(self) -> int:
         return len(self.name)
 
+    @property
+    def is_by_order(self) -> npt.NDArray[np.bool_]:
+        """`by_order` of each of them."""
+        return self.by_order if len(self.by_order) else np.zeros(len(self), bool)
+
 
 @dataclass(frozen=True)
 class RecordedModule:

@@ -72,7 +72,7 @@ def recorded_dumps() -> Iterator[list[MosaicDump]]:
     with contextlib.ExitStack() as around:
         around.enter_context(_replaced(profiler.ProfilerSpec, "dump", lambda dump: _keeping(dump, dumps)))
         for module in _dumpers():
-            around.enter_context(_opening_again(module))
+            around.enter_context(_replaced(module, "open", lambda _: _open_again))
         try:
             yield dumps
         finally:
@@ -99,23 +99,8 @@ def _dumpers() -> list[Any]:
     return [module for name in _DUMPERS if (module := sys.modules.get(name)) is not None]
 
 
-@contextlib.contextmanager
-def _opening_again(module: Any) -> Iterator[None]:
-    """Inside the block, what this module of JAX opens anew and is there already is a file that nobody keeps."""
-    with _replacing:
-        own = vars(module).get("open")
-        vars(module)["open"] = _open_again
-    try:
-        yield
-    finally:
-        with _replacing:
-            if own is None:
-                vars(module).pop("open", None)
-            else:
-                vars(module)["open"] = own
-
-
 def _open_again(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+    """What is to be opened anew and is there already is a file that nobody keeps."""
     try:
         return open(file, mode, *args, **kwargs)
     except FileExistsError:
@@ -178,15 +163,21 @@ def _dumped_kernel(function: Any) -> str:
 
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """An attribute replaced by what `make` makes of it, one replacement at a time in the process."""
+    """An attribute replaced by what `make` makes of it, one replacement at a time in the process.
+
+    One that the owner does not have, such as a builtin in a module, is made of None and is gone afterwards.
+    """
     with _replacing:
-        real = getattr(owner, name)
+        real = vars(owner).get(name)
         setattr(owner, name, make(real))
     try:
         yield
     finally:
         with _replacing:
-            setattr(owner, name, real)
+            if real is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, real)
 
 
 def profiled_kernels(traced: Any) -> list[str]:

@@ -196,9 +196,8 @@ class _Launches:
         library = [node for node in nodes if node not in cleared and node not in copied]
         found = dict([*_paired(library, calls), *_paired(copied, moves)])
         for node in reversed(cleared):
-            following = [found[other] for other in found if other > node]
-            if following:
-                found[node] = following[0] if len(set(following)) == 1 else found[min(o for o in found if o > node)]
+            if following := [other for other in found if other > node]:
+                found[node] = found[min(following)]
         return list(found.items())
 
 

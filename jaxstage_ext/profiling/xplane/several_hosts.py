@@ -55,7 +55,7 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
                 np.int32
             ),
             tuple(name for r in recordings for name in r.ops.name),
-            np.concatenate([r.ops.by_order if len(r.ops.by_order) else np.zeros(len(r.ops), bool) for r in recordings]),
+            np.concatenate([r.ops.is_by_order for r in recordings]),
         ),
         modules=tuple(module for r in recordings for module in r.modules),
         counters=tuple(

@@ -49,8 +49,10 @@ from jaxstage_ext.report.recording import (
 _NOT_A_PROFILE = "{title} is not an xplane profile: {why}. Open the .xplane.pb that the profiler wrote."
 
 
-def read(data: bytes, title: str) -> Recording:
+def read(data: bytes, title: str, finds_instructions: bool = True) -> Recording:
     """The recording in an `.xplane.pb`.
+
+    `finds_instructions` says whether kernels that the profile names no instruction of are looked for in its modules.
 
     Raises:
       UnreadableProfile: where the bytes are no XSpace, with the byte at which they stop being one. What is readable
@@ -67,10 +69,12 @@ def read(data: bytes, title: str) -> Recording:
         raise UnreadableProfile(_NOT_A_PROFILE.format(title=title, why="; ".join(wrong) or "it has no planes"))
     lost = [Lost(Loss.UNREADABLE, None, where) for where in wrong]
     lost += reported([*wire.texts(top, 2), *wire.texts(top, 3)], whole)
-    return _recording(whole, lost, tuple(wire.texts(top, 4)) or ("",), title)
+    return _recording(whole, lost, tuple(wire.texts(top, 4)) or ("",), title, finds_instructions)
 
 
-def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...], title: str) -> Recording:
+def _recording(
+    whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...], title: str, finds_instructions: bool
+) -> Recording:
     strings = Strings({})
     read = [completed(plane, events_of(plane, strings), strings) for plane in whole]
     lost += xplane_losses.unfinished(whole, read)
@@ -88,7 +92,8 @@ def _recording(whole: Sequence[Plane], lost: list[Lost], hosts: tuple[str, ...],
     kind = np.concatenate([of.kind for of in lanes])[rows]
     stats[OP, ~np.isin(kind, DEVICE_WORK)] = ABSENT
     named = named_ops(whole, stats[[OP, MODULE, PROGRAM]], list(strings.index))
-    named = command_buffers.resolved(named, stats[NODE], name[rows].astype(np.int32), names, times.start[rows])
+    if finds_instructions:
+        named = command_buffers.resolved(named, stats[NODE], name[rows].astype(np.int32), names, times.start[rows])
     fixed_device = np.array([of.device for of in lanes], np.int64)[plane[rows]]
     columns = Events(
         start=times.start[rows],

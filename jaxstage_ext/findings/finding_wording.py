@@ -1,0 +1,109 @@
+"""What is said of findings in general: what there is to gain, what a trial showed, and what was looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.findings.finding import Finding, Stake, TrialOutcome
+from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.program.comparing.paired_figures import PairedFigure
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.figure import Figure
+from jaxstage_ext.report.text.units import duration, plural, scaled, share, signed
+
+CANNOT_BE_TRIED = "this change has to be made by hand; inspect the changed function and compare"
+CHANGED = "with the change"
+
+
+def stake(stake: Stake) -> str:
+    """`saves 16.8 MB, 49% of the memory needed`; a range where only its ends are known."""
+    if not stake.measure.unit:
+        return "the result may not be what you mean"
+    if stake.most is None:
+        return f"part of {stake.measure.value}; how much is unknown"
+    most = scaled(stake.most, stake.measure.unit)
+    if stake.least is None or not stake.least:
+        amount = f"up to {most}"
+    elif stake.least == stake.most:
+        amount = most
+    else:
+        amount = f"{scaled(stake.least, stake.measure.unit)} to {most}"
+    part = "" if stake.share is None else f", {share(stake.share)} of {stake.measure.value}"
+    return f"saves {amount}{part}" if part else f"saves {amount} of {stake.measure.value}"
+
+
+def in_short(finding: Finding, tried: str = "") -> str:
+    """One paragraph: what is so, where, what it costs and, in `tried`, what a trial showed."""
+    where = f"{finding.line}: " if finding.line and not finding.text.startswith(finding.line) else ""
+    parts = [f"{where}{finding.text}", f"Changing it {stake(finding.stake)}." if finding.stake.measure.unit else ""]
+    return " ".join(part for part in (*parts, tried) if part)
+
+
+def in_full(finding: Finding, tried: str = "") -> str:
+    """The paragraph with the change, how sure it is, and where to read more."""
+    lines = [f"[{finding.kind.value}] {in_short(finding, tried)}"]
+    if finding.change is not None:
+        lines += [f"    {line}" for line in finding.change.code.splitlines()]
+    lines += [finding.caveat] if finding.caveat else []
+    if finding.can_be_tried and not tried:
+        lines.append("Compile the change: .try_()")
+    return "\n".join(lines)
+
+
+def _titles(kinds: Sequence[FindingKind]) -> str:
+    return ", ".join(kind.value for kind in kinds)
+
+
+def nothing_found(looked: Sequence[FindingKind]) -> str:
+    """That there is no finding, and what was looked for."""
+    if not looked:
+        return "Nothing was looked for."
+    return f"Nothing found among {plural(len(looked), 'kind')} looked for: {_titles(looked)}."
+
+
+def more(count: int) -> str:
+    """How many findings are not shown."""
+    return f"{plural(count, 'more finding')}."
+
+
+def waiting(kinds: Sequence[FindingKind], seconds: float | None) -> str:
+    """What was not looked for, and what that takes."""
+    takes = "" if seconds is None else f", about {duration(seconds)}"
+    return f"Not looked for yet ({_titles(kinds)}): .findings.all() compiles once more for them{takes}."
+
+
+def outcome(outcome: TrialOutcome, gained: float | None, unit: str) -> str:
+    """What the compiled change gains."""
+    amount = "" if gained is None or not unit else scaled(abs(gained), unit)
+    return {
+        TrialOutcome.PAYS: f"Tried: it saves {amount}.",
+        TrialOutcome.WORSE: f"Tried: it costs {amount} more, so leave it.",
+        TrialOutcome.NO_GAIN: "Tried: it saves nothing.",
+        TrialOutcome.NO_CHANGE: "Tried: no change in HLO.",
+        TrialOutcome.UNKNOWN: "Tried: what it saves is unknown.",
+    }[outcome]
+
+
+def does_not_compile(error: StageError) -> str:
+    """Why a change could not be tried."""
+    first = next(iter(error.message.strip().splitlines()), "")
+    return f"the changed program fails to {error.stage}: {error.type}: {first}"
+
+
+def figure(figure: Figure, unit: str) -> str:
+    """One figure of a trial."""
+    if figure.value is None:
+        return "unknown"
+    if figure.text:
+        return figure.text
+    if isinstance(figure.value, str):
+        return figure.value
+    return scaled(float(figure.value), unit) if unit else f"{figure.value:,}"
+
+
+def difference(pair: PairedFigure) -> str:
+    """By how much a figure grew; "" where that is not known."""
+    change = pair.difference
+    if change is None:
+        return ""
+    return signed(change, pair.unit) if pair.unit else signed(int(change))

@@ -1,0 +1,209 @@
+"""All findings of a program, the most that can be gained first; what was not looked for says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, overload
+
+from jaxstage_ext.findings import finding_wording as wording
+from jaxstage_ext.findings import trial
+from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.detector_list import DETECTORS
+from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure, TrialOutcome
+from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.trial import Trial
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.table_forms import html_of
+from jaxstage_ext.report.view_parts import Parts
+
+MOST_SHOWN = 7
+LEAST_SHARE = 0.01
+"""Of the whole, what is not worth telling."""
+_LEAST = {
+    StakeMeasure.MEMORY: 16_384.0,
+    StakeMeasure.COMPILE: 0.1,
+    StakeMeasure.HOST: 20e-6,
+}
+"""By measure, what is not worth telling whatever its share is."""
+
+
+@dataclass(frozen=True, repr=False)
+class FoundIn(Finding):
+    """A finding and the program that it was found in."""
+
+    program: Program = field(kw_only=True, compare=False)
+    view: Callable[[Program], Any] | None = field(default=None, kw_only=True, compare=False)
+    """What makes of a program what the user sees of it, an Inspection."""
+
+    @property
+    def trial(self) -> Trial | None:
+        """What trying the change gave; None where nobody tried it."""
+        return self._shown(trial.of(self.program, self))
+
+    @property
+    def tried(self) -> str:
+        """The same in a sentence; "" where nobody tried it."""
+        made = self.trial
+        return "" if made is None else made.text
+
+    def try_(self, progress: Progress | None = None) -> Trial:
+        """Compile the program with the change, and tell what really changes. Runs nothing.
+
+        Raises Unavailable, with the reason, where the change cannot be made, and what such a compile raises.
+        """
+        made = trial.tried(self.program, self, progress)
+        return made if self.view is None else replace(made, view=self.view)
+
+    def _shown(self, made: Trial | None) -> Trial | None:
+        return made if made is None or self.view is None else replace(made, view=self.view)
+
+    def __str__(self) -> str:
+        return wording.in_full(self, self.tried)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Findings(Sequence[FoundIn]):
+    """The findings of a program, in order."""
+
+    program: Program
+    found: tuple[FoundIn, ...]
+    looked: tuple[FindingKind, ...]
+    """The kinds that were looked for."""
+    waiting: tuple[Detector, ...]
+    """Those that take a compile of their own."""
+    failures: tuple[str, ...]
+    """Why a kind could not be looked for, one line each."""
+
+    @overload
+    def __getitem__(self, index: int) -> FoundIn: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FoundIn]: ...
+
+    def __getitem__(self, index: int | slice) -> FoundIn | Sequence[FoundIn]:
+        return self.found[index]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[FoundIn]:
+        return iter(self.found)
+
+    @property
+    def best(self) -> FoundIn | None:
+        """The one with the most to gain; None where there is none, or trying contradicted all."""
+        return next((one for one in self.found if not _is_refuted(one)), None)
+
+    @property
+    def seconds(self) -> float | None:
+        """About how long looking for the waiting kinds takes: a compile for each thing that they need; None unknown."""
+        took = self.program.seconds.get("compile")
+        needs = {need for detector in self.waiting for need in detector.needs}
+        return None if took is None else took * len(needs)
+
+    def all(self, progress: Progress | None = None) -> Findings:
+        """With the kinds that take a compile of their own."""
+        made = found(self.program, everything=True, progress=progress)
+        return replace(made, found=tuple(replace(one, view=self._view) for one in made.found))
+
+    @property
+    def _view(self) -> Callable[[Program], Any] | None:
+        return next((one.view for one in self.found), None)
+
+    @property
+    def table(self) -> Table:
+        """One row a finding."""
+        columns = {
+            "kind": Column([one.kind.value for one in self.found]),
+            "finding": Column([one.text for one in self.found]),
+            "line": Column([one.line for one in self.found]),
+            "stake": Column([wording.stake(one.stake) for one in self.found]),
+            "change": Column([one.change.code if one.change else "" for one in self.found]),
+            "tried": Column([one.tried for one in self.found]),
+        }
+        return Table("findings", columns, notes=tuple(self.notes))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was looked for, what was not and what that takes, and what failed."""
+        notes = [] if self.found else [wording.nothing_found(self.looked)]
+        if (more := len(self.found) - MOST_SHOWN) > 0:
+            notes.append(wording.more(more))
+        if self.waiting:
+            notes.append(wording.waiting([one.kind for one in self.waiting], self.seconds))
+        return [*notes, *self.failures]
+
+    @property
+    def lines(self) -> list[str]:
+        """What a text form says: a paragraph for each of the first, and what was looked for."""
+        return [*(wording.in_short(one, one.tried) for one in self.found[:MOST_SHOWN]), *self.notes]
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self.found[:MOST_SHOWN]), *self.notes])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of([self.table])
+
+
+def found(program: Program, everything: bool = False, progress: Progress | None = None) -> Findings:
+    """What was found in a program: what takes milliseconds, or with `everything` what takes a compile too."""
+    parts, looked, waiting = Parts(), list[FindingKind](), list[Detector]()
+    every: list[FoundIn] = []
+    for detector in DETECTORS:
+        if not parts.get(detector.kind.value, lambda: detector.applies(program), False):  # noqa: B023
+            continue
+        if not (everything or _is_known(program, detector) or detector.is_cheap(program)):
+            waiting.append(detector)
+            continue
+        none: tuple[FoundIn, ...] | None = None
+        read = parts.get(detector.kind.value, lambda: _once(program, detector, progress), none)  # noqa: B023
+        if read is not None:
+            looked.append(detector.kind)
+            every += read
+    return Findings(program, in_order(every), tuple(looked), tuple(waiting), tuple(parts.failures))
+
+
+def _is_known(program: Program, detector: Detector) -> bool:
+    return ("finding", detector.kind) in program.results
+
+
+def _once(program: Program, detector: Detector, progress: Progress | None) -> tuple[FoundIn, ...]:
+    def compute() -> tuple[FoundIn, ...]:
+        return tuple(_in(program, one) for one in detector.find(program, progress) if _is_worth(one))
+
+    return program.results.once(("finding", detector.kind), compute)
+
+
+def _in(program: Program, finding: Finding) -> FoundIn:
+    return FoundIn(**{each.name: getattr(finding, each.name) for each in fields(Finding)}, program=program)
+
+
+def _is_worth(finding: Finding) -> bool:
+    stake = finding.stake
+    if stake.most is None:
+        return True
+    return (stake.share is None or stake.share >= LEAST_SHARE) and stake.most >= _LEAST.get(stake.measure, 0.0)
+
+
+def in_order(findings: Sequence[FoundIn]) -> tuple[FoundIn, ...]:
+    """What may make results wrong, then the largest share of the whole; what trying contradicted comes last."""
+    return tuple(sorted(findings, key=_rank))
+
+
+def _rank(finding: FoundIn) -> tuple[bool, bool, float, int]:
+    share, made = finding.stake.share or 0.0, finding.trial
+    if made is not None and made.realised is not None and finding.stake.whole:
+        share = made.realised / finding.stake.whole
+    certain = [*Certainty].index(finding.certainty)
+    return _is_refuted(finding), finding.stake.measure is not StakeMeasure.RESULT, -share, certain
+
+
+def _is_refuted(finding: FoundIn) -> bool:
+    return finding.trial is not None and finding.trial.outcome not in (TrialOutcome.PAYS, TrialOutcome.UNKNOWN)

@@ -1,0 +1,11 @@
+"""What looks for findings that cost memory."""
+
+from __future__ import annotations
+
+from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.memory import captured_constant, missing_donation
+
+MEMORY: tuple[Detector, ...] = (
+    missing_donation.DETECTOR,
+    captured_constant.DETECTOR,
+)

@@ -1,0 +1,43 @@
+"""Stakes with the wholes that the header and the tabs show, so that a figure is one wherever it stands."""
+
+from __future__ import annotations
+
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.findings.finding import Stake, StakeMeasure
+from jaxstage_ext.program.comparing.comparison_figures import target_figures
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.table import is_number
+
+_FIGURES = {
+    StakeMeasure.TIME: "time",
+    StakeMeasure.MEMORY: "memory",
+    StakeMeasure.MOVED: "bytes",
+    StakeMeasure.SENT: "sent",
+    StakeMeasure.FLOPS: "flops",
+    StakeMeasure.COMPILE: "compile",
+}
+
+
+def figure(program: Program, measure: StakeMeasure) -> float | None:
+    """What the whole program takes of a measure; None where that is unknown, or only its least is."""
+    name = _FIGURES.get(measure)
+    if name is None:
+        return None
+    known = target_figures(program).figures[name]
+    return float(known.value) if is_number(known.value) else None
+
+
+def stake(program: Program, measure: StakeMeasure, most: float | None, least: float | None = None) -> Stake:
+    """Between `least` and `most` of what the whole program takes; `least` None: 0 to `most` is all that is known."""
+    whole = figure(program, measure)
+    return Stake(measure, least, most if whole is None or most is None else min(most, whole), whole)
+
+
+def exactly(program: Program, measure: StakeMeasure, amount: float) -> Stake:
+    """A gain that was computed."""
+    return stake(program, measure, amount, amount)
+
+
+def compile_seconds(program: Program) -> float | None:
+    """Seconds of the program's own compile; None where it was never timed."""
+    return program.seconds.get(COMPILE)

@@ -1,0 +1,146 @@
+"""A finding's change made and compiled beside the program as written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Stage, Staged
+from jaxstage_ext.core.targets import cross_compile
+from jaxstage_ext.findings import finding_wording as wording
+from jaxstage_ext.findings import stakes
+from jaxstage_ext.findings.finding import Finding, StakeMeasure, TrialOutcome
+from jaxstage_ext.program.comparing.difference_table import Differences, differences
+from jaxstage_ext.program.comparing.paired_figures import PairedFigure, paired_figures
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.table_forms import html_of
+from jaxstage_ext.report.unavailable import Unavailable
+
+_SAME = 0.005
+"""Of the whole, a gain or loss that is none."""
+
+
+def _itself(program: Program) -> Program:
+    return program
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The program as written beside the changed one."""
+
+    finding: Finding
+    before: Program = field(repr=False)
+    after: Program = field(repr=False)
+    view: Callable[[Program], Any] = field(default=_itself, repr=False)
+
+    @property
+    def inspection(self) -> Any:
+        """The changed program as an Inspection."""
+        return self.view(self.after)
+
+    @cached_property
+    def figures(self) -> list[PairedFigure]:
+        """All figures of both."""
+        return paired_figures(self.before, self.after)
+
+    @cached_property
+    def changed(self) -> list[PairedFigure]:
+        """Those that differ, and the one that the finding promised to change."""
+        return [one for one in self.figures if one.group != "call" and not one.is_same and _is_known(one)]
+
+    @cached_property
+    def differences(self) -> Differences:
+        """How many lines of each stage differ; `.text("hlo")` are the lines."""
+        return differences(self.before, self.after)
+
+    @cached_property
+    def is_same_hlo(self) -> bool:
+        """Whether XLA makes the same of both."""
+        hlo = self.differences.documents.get("hlo")
+        return hlo is not None and not any(hlo.counts[what] for what in ("changed", "removed", "added"))
+
+    @cached_property
+    def realised(self) -> float | None:
+        """What the change gains, in the unit of the finding's stake; negative where it loses. None unknown."""
+        before, after = (stakes.figure(program, self.finding.stake.measure) for program in (self.before, self.after))
+        return None if before is None or after is None else before - after
+
+    @cached_property
+    def outcome(self) -> TrialOutcome:
+        """Whether the change pays."""
+        gained, whole = self.realised, self.finding.stake.whole
+        if self.finding.stake.measure is not StakeMeasure.COMPILE and self.is_same_hlo and not gained:
+            return TrialOutcome.NO_CHANGE
+        if gained is None:
+            return TrialOutcome.UNKNOWN
+        least = _SAME * (whole or 0.0)
+        return TrialOutcome.PAYS if gained > least else TrialOutcome.WORSE if gained < -least else TrialOutcome.NO_GAIN
+
+    @property
+    def text(self) -> str:
+        """What the change gains, in a sentence."""
+        return wording.outcome(self.outcome, self.realised, self.finding.stake.measure.unit)
+
+    @property
+    def table(self) -> Table:
+        """The figures that differ, before and after."""
+        columns = {
+            "figure": Column([one.title for one in self.changed]),
+            "as written": Column([wording.figure(one.before, one.unit) for one in self.changed]),
+            "changed": Column([wording.figure(one.after, one.unit) for one in self.changed]),
+            "difference": Column([wording.difference(one) for one in self.changed]),
+        }
+        return Table("trial", columns, notes=(self.text,))
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of([self.table])
+
+
+def of(program: Program, finding: Finding) -> Trial | None:
+    """The trial of a finding of a program; None where nobody tried it."""
+    known: Trial | None = program.results.known(("trial", finding.key))
+    return known
+
+
+def tried(program: Program, finding: Finding, progress: Progress | None = None) -> Trial:
+    """The trial of a finding, made once. Raises Unavailable where the change cannot be made or does not compile."""
+    if finding.change is None or finding.change.stage is None:
+        raise Unavailable(wording.CANNOT_BE_TRIED)
+    stage = finding.change.stage
+
+    def compute() -> Trial:
+        return Trial(finding, program, changed_program(program, stage))
+
+    return program.results.once(("trial", finding.key), compute)
+
+
+def changed_program(program: Program, change: Callable[[Staged], Staged]) -> Program:
+    """The program with a change, compiled in a worker.
+
+    Raises Unavailable where the kernel's own device cannot be compiled for there, or the changed program does not
+    compile.
+    """
+    staged = change(program.staged)
+    staged.target = cross_compile.isolated(program.staged.target)
+    if staged.stage(COMPILE) is None:
+        staged.stages.append(Stage(COMPILE))
+    changed = Program(staged)
+    changed.advance()
+    if changed.error is not None:
+        raise Unavailable(wording.does_not_compile(changed.error))
+    changed.label = wording.CHANGED
+    return changed
+
+
+def _is_known(figure: PairedFigure) -> bool:
+    return figure.before.value is not None or figure.after.value is not None

@@ -20,7 +20,7 @@ def stake(stake: Stake) -> str:
     if not stake.measure.unit:
         return "the result may not be what you mean"
     if stake.most is None:
-        return f"part of {stake.measure.value}; how much is unknown"
+        return f"saves part of {stake.measure.value}; how much is unknown"
     most = scaled(stake.most, stake.measure.unit)
     if stake.least is None or not stake.least:
         amount = f"up to {most}"
@@ -59,6 +59,17 @@ def nothing_found(looked: Sequence[FindingKind]) -> str:
     if not looked:
         return "Nothing was looked for."
     return f"Nothing found among {plural(len(looked), 'kind')} looked for: {_titles(looked)}."
+
+
+def nothing_found_in(looked: int, waiting: int) -> str:
+    """The same in brief."""
+    rest = f"; {waiting} more take another compile" if waiting else ""
+    return f"Nothing found among {plural(looked, 'kind')} looked for (.findings lists them{rest})."
+
+
+def more_in(count: int) -> str:
+    """How many findings a form leaves out that shows other things too."""
+    return f"{plural(count, 'more finding')}: .findings, or the Findings tab."
 
 
 def more(count: int) -> str:

@@ -14,6 +14,7 @@ from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure, Tria
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.trial import Trial
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import html_of
@@ -168,6 +169,32 @@ def found(program: Program, everything: bool = False, progress: Progress | None 
             looked.append(detector.kind)
             every += read
     return Findings(program, in_order(every), tuple(looked), tuple(waiting), tuple(parts.failures))
+
+
+MOST_SAID = 3
+"""Findings that stand in forms which show other things too."""
+
+
+def said_briefly(program: Program) -> list[str]:
+    """A sentence for each of the first findings and how many more there are; only what takes milliseconds."""
+    if (
+        program.tab
+        or program.saved_summary is not None
+        or program.is_running
+        or not (cheap_facts.is_small(program) or _is_looked_at(program))
+    ):
+        return []
+    made = found(program)
+    if not made.looked:
+        return []
+    said = [wording.in_short(one, one.tried) for one in made[:MOST_SAID]]
+    if (more := len(made) - MOST_SAID) > 0:
+        said.append(wording.more_in(more))
+    return said or [wording.nothing_found_in(len(made.looked), len(made.waiting))]
+
+
+def _is_looked_at(program: Program) -> bool:
+    return any(_is_known(program, detector) for detector in DETECTORS)
 
 
 def _is_known(program: Program, detector: Detector) -> bool:

@@ -23,6 +23,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 _SAME = 0.005
 """Of the whole, a gain or loss that is none."""
+_CHANGED = ("changed", "removed", "added")
 
 
 def _itself(program: Program) -> Program:
@@ -60,9 +61,12 @@ class Trial:
 
     @cached_property
     def is_same_hlo(self) -> bool:
-        """Whether XLA makes the same of both."""
+        """Whether XLA makes the same of both, whatever the function is called."""
         hlo = self.differences.documents.get("hlo")
-        return hlo is not None and not any(hlo.counts[what] for what in ("changed", "removed", "added"))
+        if hlo is None:
+            return False
+        is_changed = any(what in _CHANGED and 0 not in rows for what, *rows, _ in hlo.lines)
+        return not is_changed and _head(self.before) == _head(self.after)
 
     @cached_property
     def realised(self) -> float | None:
@@ -73,7 +77,7 @@ class Trial:
     @cached_property
     def outcome(self) -> TrialOutcome:
         """Whether the change pays."""
-        gained, whole = self.realised, self.finding.stake.whole
+        gained, whole = self.realised, stakes.figure(self.before, self.finding.stake.measure)
         if self.finding.stake.measure is not StakeMeasure.COMPILE and self.is_same_hlo and not gained:
             return TrialOutcome.NO_CHANGE
         if gained is None:
@@ -140,6 +144,11 @@ def changed_program(program: Program, change: Callable[[Staged], Staged]) -> Pro
         raise Unavailable(wording.does_not_compile(changed.error))
     changed.label = wording.CHANGED
     return changed
+
+
+def _head(program: Program) -> str:
+    """What the module's first line says beside its name, such as which arguments results reuse."""
+    return program.documents["hlo"].lines[0].partition(", ")[2]
 
 
 def _is_known(figure: PairedFigure) -> bool:

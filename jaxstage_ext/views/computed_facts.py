@@ -46,6 +46,12 @@ class MemoryCurve:
         return f"live memory over the schedule of {steps}; the peak is {scaled(self.peak, 'B')}, at {self.position:,}"
 
 
+def findings(program: Program) -> list[str]:
+    """What to change, the most to gain first: a sentence each, and what was looked for."""
+    none: list[str] = []
+    return [public_folders(clean(text)) for text in _or(none, lambda: _found().said_briefly(program))]
+
+
 def answers(program: Program) -> list[tuple[str, str]]:
     """Questions and answers."""
     none: list[tuple[str, str]] = []
@@ -81,6 +87,12 @@ def _facts() -> Any:
     from jaxstage_ext.program.tab import cheap_facts  # where there is a program, JAX is imported already
 
     return cheap_facts
+
+
+def _found() -> Any:
+    from jaxstage_ext.findings import found  # where there is a program, JAX is imported already
+
+    return found
 
 
 def _tabs() -> Any:

@@ -38,7 +38,11 @@ def fitting_html(program: Program, room: int) -> Html:
 
 
 def computed_parts(program: Program, with_pictures: bool = True) -> list[Html]:
-    """The answers, the chart of memory, and each table."""
+    """The findings, the answers, the chart of memory, and each table."""
+    findings = (
+        said(text, face=Face.STRONG if at == 0 else Face.TEXT, most=600)
+        for at, text in enumerate(computed_facts.findings(program))
+    )
     answers = (
         markup.together((said(asked), said(text, face=Face.STRONG, most=600)), " ")
         for asked, text in computed_facts.answers(program)
@@ -46,7 +50,12 @@ def computed_parts(program: Program, with_pictures: bool = True) -> list[Html]:
     curve = computed_facts.memory_curve(program)
     chart = _chart(curve) if curve is not None and with_pictures else markup.NOTHING
     tables = computed_facts.tables(program)
-    return [markup.items(answers), chart, *(markup.titled(_with_bars(one) if with_pictures else one) for one in tables)]
+    return [
+        markup.items(findings),
+        markup.items(answers),
+        chart,
+        *(markup.titled(_with_bars(one) if with_pictures else one) for one in tables),
+    ]
 
 
 def _with_bars(table: StillTable) -> StillTable:

@@ -1,0 +1,57 @@
+"""What is said of findings in general."""
+
+from jaxstage_ext.findings import finding_wording as wording
+from jaxstage_ext.findings.finding import CodeChange, Finding, Stake, StakeMeasure, TrialOutcome
+from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.program.comparing.paired_figures import PairedFigure
+from jaxstage_ext.report.errors import StageError
+from jaxstage_ext.report.figure import Figure
+
+HALF = Stake(StakeMeasure.MEMORY, None, 16_800_000, 34_100_000)
+FINDING = Finding(
+    FindingKind.MISSING_DONATION,
+    "params is not donated.",
+    HALF,
+    "In [2]:4",
+    change=CodeChange("@partial(jax.jit, donate_argnames=('params',))", stage=lambda staged: staged),
+    caveat="A donated array cannot be used after the call.",
+)
+
+
+def pair(before: Figure, after: Figure, unit: str = "B") -> PairedFigure:
+    return PairedFigure("size", "memory needed", "", unit, before, after)
+
+
+SAID = {
+    "up to half": wording.stake(HALF),
+    "exactly": wording.stake(Stake(StakeMeasure.TIME, 0.001, 0.001, 0.004)),
+    "a range": wording.stake(Stake(StakeMeasure.SENT, 1_000, 2_000, 4_000)),
+    "of an unknown whole": wording.stake(Stake(StakeMeasure.TIME, None, 0.001)),
+    "unknown": wording.stake(Stake(StakeMeasure.MOVED)),
+    "wrong results": wording.stake(Stake(StakeMeasure.RESULT)),
+    "in short": wording.in_short(FINDING),
+    "in full": wording.in_full(FINDING),
+    "in full, tried": wording.in_full(FINDING, wording.outcome(TrialOutcome.PAYS, 16_800_000, "B")),
+    "nothing found": wording.nothing_found([FindingKind.MISSING_DONATION, FindingKind.COLLECTIVE]),
+    "nothing looked for": wording.nothing_found([]),
+    "nothing found, in brief": wording.nothing_found_in(22, 0),
+    "nothing found, in brief, with more to look for": wording.nothing_found_in(22, 3),
+    "more": wording.more(3),
+    "more, in brief": wording.more_in(1),
+    "waiting": wording.waiting([FindingKind.SLOW_PASS], 1.25),
+    "waiting, of unknown length": wording.waiting([FindingKind.SLOW_PASS], None),
+    **{f"tried: {one.value}": wording.outcome(one, 16_800_000, "B") for one in TrialOutcome},
+    "cannot be tried": wording.CANNOT_BE_TRIED,
+    "label": wording.CHANGED,
+    "does not compile": wording.does_not_compile(StageError("trace", "ValueError", "no such axis\nmore", None)),
+    "figures": [
+        wording.figure(one, "B") for one in (Figure(34_100_000), Figure(None, "not compiled"), Figure("yes"))
+    ],
+    "at least": wording.figure(Figure(5.0, text="at least 5 s"), "s"),
+    "a count": wording.figure(Figure(1200), ""),
+    "differences": [
+        wording.difference(pair(Figure(34_100_000), Figure(17_300_000))),
+        wording.difference(pair(Figure(3), Figure(5), "")),
+        wording.difference(pair(Figure(None), Figure(5))),
+    ],
+}

@@ -193,6 +193,12 @@ def said_briefly(program: Program) -> list[str]:
     return said or [wording.nothing_found_in(len(made.looked), len(made.waiting))]
 
 
+def said_first(program: Program) -> str:
+    """The sentence of the finding with the most to gain, of a small program; "" where there is none."""
+    best = found(program).best if cheap_facts.is_small(program) else None
+    return "" if best is None else wording.in_short(best, best.tried)
+
+
 def _is_looked_at(program: Program) -> bool:
     return any(_is_known(program, detector) for detector in DETECTORS)
 

@@ -1,4 +1,4 @@
-"""One quiet line below a cell that compiled a function again for a reason that can be avoided."""
+"""Quiet lines below a cell: that it compiled a function again for an avoidable reason, and what was found in it."""
 
 from __future__ import annotations
 
@@ -38,11 +38,14 @@ class CompileNotice:
 
     def after(self, result: Any) -> None:
         self._depth = max(0, self._depth - 1)
-        if self._depth or LOG.newest == self._before or self._is_withheld or not _is_wanted():
+        if self._depth or LOG.newest == self._before or self._is_withheld:
             return
-        with suppress(Exception):
-            if said := notice([record for record in LOG if record.number > self._before]):
-                display(_bundle(said), raw=True)  # type: ignore[no-untyped-call, unused-ignore]
+        wanted = [line for line, name in _LINES.items() if getattr(JAXStage.instance(), name)]
+        records = [record for record in LOG if record.number > self._before] if wanted else []
+        for line in wanted:
+            with suppress(Exception):
+                if said := line(records):
+                    display(_bundle(said), raw=True)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def notice(records: Sequence[CompileRecord]) -> str:
@@ -78,8 +81,29 @@ def _seconds(records: Sequence[CompileRecord]) -> float:
     return sum(record.own_seconds for record in records)
 
 
-def _is_wanted() -> bool:
-    return bool(JAXStage.instance().compile_notice)
+_MOST_OPENED = 3
+
+
+def finding_notice(records: Sequence[CompileRecord]) -> str:
+    """The finding with the most to gain of the cell's slowest compiles; "" where nothing was found in them."""
+    from jaxstage_ext.compilation.records.compile_record import Asker
+    from jaxstage_ext.compilation.records.record_names import unique_title
+    from jaxstage_ext.findings.found import said_first
+    from jaxstage_ext.program.kinds import logged_program
+    from jaxstage_ext.report.text.terminal import clean, cut
+
+    users = [record for record in records[-_MOST_RECORDS:] if record.asker is Asker.USER]
+    slowest = sorted(users, key=lambda record: -record.own_seconds)[:_MOST_OPENED]
+    for record in slowest:
+        if logged_program.why_not_opened(record):
+            continue
+        if said := said_first(logged_program.logged_program(record)):
+            return f"{clean(unique_title(record))}: {cut(clean(said), 400)} %findings"
+    return ""
+
+
+_LINES = {notice: "compile_notice", finding_notice: "finding_notice"}
+"""What may be said below a cell, and the setting that asks for it."""
 
 
 def _bundle(said: str) -> dict[str, str]:

@@ -76,6 +76,11 @@ class JAXStage(SingletonConfigurable):
         help="Show a one-line note below a cell that spent more than a second recompiling for an avoidable reason.",
     ).tag(config=True)
 
+    finding_notice = Bool(
+        False,
+        help="Show the best finding of what a cell compiled in one line below it, also below cells without a magic.",
+    ).tag(config=True)
+
     damaged_cache_entries = Enum(
         [policy.value for policy in DamagedPolicy],
         DamagedPolicy.ASK.value,

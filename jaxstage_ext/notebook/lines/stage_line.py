@@ -94,7 +94,7 @@ _OPTIONS = (
     Option("--keep-unused", "As in jax.jit: keep the arguments that the function does not use."),
     Option(
         "-t --target",
-        "Target to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
+        "Target to compile for: local, cpu:8, v5e, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
         "v5e:4x4",
         listed,
         adds=True,

@@ -13,7 +13,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import stage_list
 from jaxstage_ext.notebook import staging
 from jaxstage_ext.notebook.cells import calls as calling
-from jaxstage_ext.notebook.cells import other_calls
+from jaxstage_ext.notebook.cells import last_line, other_calls
 from jaxstage_ext.notebook.cells.cell import Cell, execute, run_cell
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.lines import command_line, compile_options, mesh_arguments, versus
@@ -66,11 +66,17 @@ class Request(MagicRequest):
         if cell_error is not None:
             await self._show_memory_of(cell_error, on_line)
             raise cell_error
-        nodes = on_line or await self._last_calls(ran)
+        part = None if on_line or self.options.args is not None else await last_line.within(self.ip, ran, self.dims)
+        nodes: list[ast.expr] = on_line or (await self._last_calls(ran) if part is None else [*part.calls])
         file = OF_BUTTON if self.from_toolbar and on_line else ran.file
         calls = [await self._stated(node, file, self.ip.user_ns) for node in nodes] or self._defined(ran)
         value = self._stage(calls)[1]
-        if ran.calls and not (ran.quiet or self.options.quiet):
+        is_silent = ran.quiet or self.options.quiet
+        if part is not None and self.options.run:
+            value = await part.run(self.ip, ran.file, value)
+        elif part is not None and not is_silent:
+            print(part.told(f"%%{self.kind} --run" if stage_list.makes_executable(self.kind) else ""))
+        if (ran.calls or part) and not is_silent:
             other_calls.tell(ran, nodes, self.ip.user_ns)
         return None if ran.quiet else value
 
@@ -101,6 +107,8 @@ class Request(MagicRequest):
         With --args, a `print(...)` among them is an ordinary statement, and is run.
         """
         left = []
+        if ran.holder is not None:
+            await last_line.run_whole(self.ip, ran)
         is_silent = ran.quiet or self.ip.ast_node_interactivity == "none"
         for node in ran.calls:
             if self._is_ordinary(node):
@@ -113,7 +121,8 @@ class Request(MagicRequest):
     def _is_ordinary(self, node: ast.expr) -> bool:
         """Whether an expression of the last line is a statement as any other."""
         if isinstance(node, ast.Name):
-            return not calling.is_given(calling.lookup(node.id, self.ip.user_ns))
+            value = calling.lookup(node.id, self.ip.user_ns)
+            return not (calling.is_given(value) or (self.options.args is not None and calling.is_function(value)))
         fn = getattr(node, "func", None)
         if self.options.args is None or not isinstance(fn, ast.Name):
             return False

@@ -128,5 +128,6 @@ def script(made: Reproduction) -> str:
         return head + (_CPU + _END).format(room=made.room, **named)
     topology = made.target.topology
     configuration = f", chip_config_name={made.device!r}" if made.device else ""
+    configuration += ", chips_per_host_bounds=(1, 1, 1)" if platform == "tpu" and made.target.chips == 1 else ""
     plugin = (_TPU if platform == "tpu" else _CUDA).format(topology=topology, configuration=configuration, **named)
     return head + _ABSENT.format(plugin=plugin, **named) + _END.format(**named)

@@ -1,4 +1,4 @@
-"""Compilation targets: `local`, `cpu:8`, `v5e:4x4`, `h100:8`. Parsing one imports and starts nothing."""
+"""Compilation targets: `local`, `cpu:8`, `v5e`, `v5e:4x4`, `h100:8`. Parsing one imports and starts nothing."""
 
 from __future__ import annotations
 
@@ -120,9 +120,10 @@ def _cpu(sizes: tuple[int, ...]) -> Target:
 
 
 def _tpu(name: str, sizes: tuple[int, ...]) -> Target:
+    """`v5e` is one chip, as `h100` is one GPU; `v5e:4x4` a slice."""
     tpu = _TPUS[name]
     if not sizes:
-        raise TargetError(f"{name} needs a topology, as in {tpu.example}")
+        return Target(name, "tpu", name, f"{name}:{_times((1,) * tpu.axes)}", 1)
     if len(sizes) != tpu.axes:
         raise TargetError(f"{name} topologies have {tpu.axes} axes, as in {tpu.example}, not {_times(sizes)}")
     chips = math.prod(sizes)

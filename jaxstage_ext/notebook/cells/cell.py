@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from IPython.core.displayhook import DisplayHook
 
+from jaxstage_ext.notebook.cells import statement_calls
 from jaxstage_ext.notebook.failures import as_in_a_plain_cell
 
 Statement = TypeVar("Statement", bound=ast.stmt)
@@ -23,6 +24,7 @@ class Cell:
     Attributes:
       file: the name its code is compiled under.
       calls: the calls of its last line, which were not run.
+      holder: its last statement instead, where that is more than a call but holds one; not run either.
       functions: names it defines or assigns at top level -> the names their code mentions.
       others: the calls in its other statements, outside of definitions, which were run.
       quiet: whether it ends with a semicolon.
@@ -30,22 +32,30 @@ class Cell:
 
     file: str
     calls: list[ast.expr] = field(default_factory=list)
+    holder: ast.stmt | None = None
     functions: dict[str, set[str]] = field(default_factory=dict)
     others: list[ast.Call] = field(default_factory=list)
     quiet: bool = False
 
 
 async def run_cell(ip: Any, source: str, number: int, raw: str, cut: bool) -> Cell:
-    """Run the source; with `cut`, the calls of its last line are returned instead of run.
+    """Run the source; with `cut`, the calls of its last line, or the statement with one, are returned instead of run.
 
     Raises what the cell raises, with the traceback of an ordinary cell. Nothing has been displayed then.
     """
-    ran, calls = await run_but(ip, source, number, raw, last_calls if cut else _none)
-    return replace(ran, calls=[call.value for call in calls])
+    ran, left = await run_but(ip, source, number, raw, _last if cut else _none)
+    if len(left) == 1 and (holder := statement_calls.holder(left)) is not None:
+        return replace(ran, holder=holder)
+    return replace(ran, calls=[statement.value for statement in left if isinstance(statement, ast.Expr)])
 
 
-def _none(body: list[ast.stmt]) -> list[ast.Expr]:
+def _none(body: list[ast.stmt]) -> list[ast.stmt]:
     return []
+
+
+def _last(body: list[ast.stmt]) -> list[ast.stmt]:
+    holder = statement_calls.holder(body)
+    return [*last_calls(body)] if holder is None else [holder]
 
 
 async def run_but(
@@ -90,7 +100,9 @@ def last_calls(body: list[ast.stmt]) -> list[ast.Expr]:
         return [last]
     calls: list[ast.Expr] = []
     for node in reversed(body):
-        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or _is_magic(node.value):
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or statement_calls.is_magic(
+            node.value
+        ):
             break
         if calls and node.end_lineno != calls[0].lineno:
             break
@@ -100,11 +112,6 @@ def last_calls(body: list[ast.stmt]) -> list[ast.Expr]:
 
 def _ends_with_semicolon(source: str) -> bool:
     return bool(DisplayHook.semicolon_at_end_of_expression(source))  # type: ignore[no-untyped-call]
-
-
-def _is_magic(call: ast.Call) -> bool:
-    """Whether IPython made the call from `!ls`, `%time x` or `x?`: a call on `get_ipython()`."""
-    return ast.unparse(call.func).startswith("get_ipython().")
 
 
 def modes(

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _HELP = """{help}
 
 The calls to stage come from, in this order: calls on the magic's line, separated by `;`; the cell's last line, when
-it is a call (an assignment is not); --args; annotations such as `Float[Array, "8 128"]`, and defaults. A staged call
-is not run. Everything else in the cell takes effect as in an ordinary cell.
+it is a call, or assigns one or looks at its result (`params, l = step(params)`, `print(loss(w, x))`; not with --args);
+--args; annotations such as `Float[Array, "8 128"]`, and defaults. A staged call is not run, and so no line around it;
+--run runs both. Everything else in the cell takes effect as in an ordinary cell.
 
     %%{name}
     def loss(w, x):
@@ -93,7 +94,7 @@ _OPTIONS = (
     Option("--keep-unused", "As in jax.jit: keep the arguments that the function does not use."),
     Option(
         "-t --target",
-        "Target to compile for: local, cpu:8, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
+        "Target to compile for: local, cpu:8, v5e, v5e:4x4, h100:8; may be repeated. %%targets lists them.",
         "v5e:4x4",
         listed,
         adds=True,

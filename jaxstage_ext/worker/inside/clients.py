@@ -10,6 +10,8 @@ from typing import Any
 from jaxlib import xla_client
 
 _MOST_CPU_CLIENTS = 3
+_ONE_CHIP = (1, 1, 1)
+"""How libtpu is told of a host with one chip; to some versions a host has four, and one chip is no topology."""
 
 
 class Clients:
@@ -43,7 +45,8 @@ class Clients:
             plugin = self._plugin(platform, library)
             described: Any
             if platform == "tpu":
-                configured = {"chip_config_name": kind} if kind else {}
+                configured: dict[str, Any] = {"chip_config_name": kind} if kind else {}
+                configured |= {"chips_per_host_bounds": _ONE_CHIP} if is_one_chip(topology) else {}
                 described = self._xla.make_tfrt_tpu_c_api_device_topology(topology, **configured)
             else:
                 described = self._xla.make_c_api_device_topology(
@@ -115,6 +118,11 @@ def register_cuda(xla_client: Any, plugin: Any) -> None:
         calls += library.registrations().get("CUDA", ())
     for name, value, version in calls:
         xla_client.register_custom_call_target(name, value, platform="CUDA", api_version=version)
+
+
+def is_one_chip(topology: str) -> bool:
+    """Whether a TPU topology, such as "v5e:1x1", is one chip."""
+    return set(topology.partition(":")[2].split("x")) == {"1"}
 
 
 _START = re.compile(rb"gpu_device_info \{")

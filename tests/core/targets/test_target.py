@@ -43,6 +43,13 @@ def shell():
         ("v4:2x2x1", "tpu", "v4:2x2x1", 4),
         ("v5p:8x8x16", "tpu", "v5p:8x8x16", 1024),
         ("tpu7x:2x2x1", "tpu", "tpu7x:2x2x1", 8),
+        ("v2", "tpu", "v2:1x1", 2),
+        ("v3", "tpu", "v3:1x1", 2),
+        ("v4", "tpu", "v4:1x1x1", 1),
+        ("v5e", "tpu", "v5e:1x1", 1),
+        ("v5p", "tpu", "v5p:1x1x1", 1),
+        ("v6e", "tpu", "v6e:1x1", 1),
+        ("tpu7x", "tpu", "tpu7x:1x1x1", 2),
         ("h100", "cuda", "1x1x1", 1),
         ("h100:8", "cuda", "1x1x8", 8),
         ("h100:2x8", "cuda", "1x2x8", 16),
@@ -63,7 +70,6 @@ def test_a_target_is_parsed(text: str, platform: str, topology: str, devices: in
         ("v7x:2x2x1", "did you mean tpu7x?"),
         ("h10", "did you mean h100?"),
         ("quantum", "the targets are local, cpu, v2"),
-        ("v5e", "v5e:2x2"),
         ("v5e:4", "2 axes"),
         ("v5e:4x4x4", "2 axes"),
         ("v4:4x4", "3 axes"),
@@ -101,6 +107,15 @@ def test_a_target_that_is_no_text_is_told_so(given: object) -> None:
 def test_no_target_at_all_is_an_error_that_says_so(nothing: object) -> None:
     with pytest.raises(TargetError, match="names no target; leave it out"):
         parse_all(nothing)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", TPUS)
+def test_a_tpu_alone_compiles_for_one_chip(kind: str) -> None:
+    needs(kind)
+    compiled = jaxstage_ext.inspect(lambda x: x @ x, jnp.ones((8, 8)), target=kind)
+    assert compiled.error is None
+    assert [str(target) for target in compiled.targets] == [kind]
+    assert parse(kind).chips == 1
 
 
 def test_the_same_target_twice_counts_once() -> None:

@@ -48,18 +48,13 @@ def print_jaxpr(jaxpr: Any) -> tuple[str, list[list[tuple[int, int, Any]]]]:
 
 def count_equations(jaxpr: Any) -> int:
     """Equations of a jaxpr; those of a jaxpr that is shared between equations count once."""
-    seen: set[int] = set()
-    todo, total = [jaxpr], 0
-    while todo:
-        current = todo.pop()
-        current = getattr(current, "jaxpr", current)
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        total += len(current.eqns)
-        for eqn in current.eqns:
-            todo.extend(_core.jaxprs_in_params(eqn.params))
-    return total
+    return sum(len(current.eqns) for current in all_jaxprs(jaxpr))
+
+
+def count_with_inner(eqns: Sequence[Any]) -> int:
+    """These equations, and those of the jaxprs that they hold; of a jaxpr that several hold they count once."""
+    held = {id(inner): inner for eqn in eqns for outer in inner_jaxprs(eqn) for inner in all_jaxprs(outer)}
+    return len(eqns) + sum(len(inner.eqns) for inner in held.values())
 
 
 def nested_equations(jaxpr: Any) -> Iterator[tuple[Any, int]]:
@@ -197,3 +192,13 @@ def forward_jaxpr(jaxpr: Any, forward: Sequence[Any], outs: Sequence[Any]) -> An
         effects=_core.join_effects(*(eqn.effects for eqn in forward)),
         debug_info=jaxpr.debug_info.with_unknown_names(),
     )
+
+
+def is_literal(atom: Any) -> bool:
+    """Whether an input of an equation is a number that stands in the jaxpr, in `val`."""
+    return isinstance(atom, _core.Literal)
+
+
+def is_jaxpr(value: Any) -> bool:
+    """Whether a parameter of an equation is a jaxpr, closed or not."""
+    return issubclass(type(value), _JAXPRS)

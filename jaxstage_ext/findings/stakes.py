@@ -6,6 +6,7 @@ from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.findings.finding import Stake, StakeMeasure
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.python_work import python_work
 from jaxstage_ext.report.table import is_number
 
 _FIGURES = {
@@ -19,7 +20,13 @@ _FIGURES = {
 
 
 def figure(program: Program, measure: StakeMeasure) -> float | None:
-    """What the whole program takes of a measure; None where that is unknown, or only its least is."""
+    """What the whole program takes of a measure; None where that is unknown, or only its least is.
+
+    Of HOST it is the Python that can be timed without a run, which is no whole.
+    """
+    if measure is StakeMeasure.HOST:
+        work = python_work(program)
+        return None if work is None else work.seconds
     name = _FIGURES.get(measure)
     if name is None:
         return None
@@ -29,7 +36,7 @@ def figure(program: Program, measure: StakeMeasure) -> float | None:
 
 def stake(program: Program, measure: StakeMeasure, most: float | None, least: float | None = None) -> Stake:
     """Between `least` and `most` of what the whole program takes; `least` None: 0 to `most` is all that is known."""
-    whole = figure(program, measure)
+    whole = None if measure is StakeMeasure.HOST else figure(program, measure)
     return Stake(measure, least, most if whole is None or most is None else min(most, whole), whole)
 
 

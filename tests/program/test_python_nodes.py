@@ -75,6 +75,10 @@ def test_what_c_takes_apart_is_not_counted() -> None:
     assert "1 pytree node (OrderedDict)" in notes(jax.jit(lambda d: d["a"]), OrderedDict(a=jnp.ones(3)))
 
 
+def test_a_registered_dataclass_among_the_results_is_built_in_c() -> None:
+    assert "pytree node" not in notes(jax.jit(lambda x: [Native(x), x]), jnp.ones(8))
+
+
 def test_a_static_argument_that_hashes_in_python_is_named() -> None:
     step = jax.jit(lambda config, x: x * config.size, static_argnums=0)
     assert "static arguments in Python: Config" in notes(step, Config(3), jnp.ones(3))

@@ -5,7 +5,6 @@ Dictionaries, lists, tuples, named tuples and what `register_dataclass` knows ar
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
 from collections import Counter
@@ -19,7 +18,7 @@ from jax._src.interpreters import pxla as _pxla
 from jax._src.state.types import RefEffect as _RefEffect
 
 _IN_CPP = (dict, list, tuple, type(None))
-_TIMED = 3
+_TIMED = 5
 
 
 class PythonNodes(NamedTuple):
@@ -28,13 +27,15 @@ class PythonNodes(NamedTuple):
     flattened: Counter[str]
     built: Counter[str]
     seconds: float
+    as_leaves: float
+    """The same of a list of their leaves."""
 
 
 def of_call(arguments: Any, result_tree: Any) -> PythonNodes:
     """The nodes that a call with these arguments flattens, and that its results are built of, by Python functions."""
     flattened = _called(arguments)
     built = Counter(type_name for type_name in _custom(result_tree) if type_name)
-    return PythonNodes(flattened, built, _seconds(arguments) if flattened else 0.0)
+    return PythonNodes(flattened, built, _seconds(arguments), _seconds(jax.tree_util.tree_leaves(arguments)))
 
 
 def _called(arguments: Any) -> Counter[str]:
@@ -62,6 +63,11 @@ def _called(arguments: Any) -> Counter[str]:
     return seen
 
 
+def has_any(tree: Any) -> bool:
+    """Whether Python functions flatten a node of it."""
+    return any(True for _ in _custom(jax.tree_util.tree_structure(tree)))
+
+
 def _seconds(arguments: Any) -> float:
     times = []
     for _ in range(_TIMED):
@@ -74,7 +80,7 @@ def _seconds(arguments: Any) -> float:
 def _is_native(kind: type) -> bool:
     """Whether `jax.tree_util.register_dataclass` registered a type."""
     flatten = _tree_util._registry[kind].to_iter
-    return dataclasses.is_dataclass(kind) and getattr(flatten, "__qualname__", "").startswith("register_dataclass")
+    return flatten.__module__ == _tree_util.__name__ and "register_dataclass." in flatten.__qualname__
 
 
 def _custom(tree: Any) -> Iterator[str]:
@@ -118,3 +124,16 @@ def slow_causes(compiled: Any, effects: Any) -> list[str]:
 def is_jitted(fn: Any) -> bool:
     """Whether it is what `jax.jit` itself gives."""
     return type(fn).__name__ == "PjitFunction"
+
+
+def hash_seconds(value: Any) -> float:
+    """Seconds that hashing a static argument takes; 0 where it cannot be hashed."""
+    times = []
+    for _ in range(_TIMED):
+        started = time.perf_counter()
+        try:
+            hash(value)
+        except Exception:  # of the user's own method
+            return 0.0
+        times.append(time.perf_counter() - started)
+    return min(times)

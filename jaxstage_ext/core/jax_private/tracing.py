@@ -68,6 +68,13 @@ def static_arguments(fn: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return (tuple(info.static_argnums), tuple(info.static_argnames)) if info is not None else ((), ())
 
 
+def jit_options(fn: Any) -> dict[str, Any]:
+    """The static and donated arguments that `jax.jit` was given, as its own options; none for anything else."""
+    info = _jit_info(fn)
+    names = ("static_argnums", "static_argnames", "donate_argnums", "donate_argnames")
+    return {name: value for name in names if info is not None and (value := getattr(info, name))}
+
+
 def _static_of_pmap(fn: Any) -> tuple[int, ...]:
     """`static_broadcasted_argnums`, which pmap keeps in what its `lower` calls."""
     return tuple(_given_to_pmap(fn).get("static_broadcasted_tuple", ()))

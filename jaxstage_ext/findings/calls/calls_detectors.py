@@ -1,7 +1,8 @@
-"""What looks for findings that cost time in each call, or make results wrong."""
+"""What looks for findings that cost host time, or the result, of every call."""
 
 from __future__ import annotations
 
+from jaxstage_ext.findings.calls import python_call
 from jaxstage_ext.findings.detector import Detector
 
-CALLS: tuple[Detector, ...] = ()
+CALLS: tuple[Detector, ...] = (python_call.DETECTOR,)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
-from types import FunctionType
 from typing import Any
 
 import jax
@@ -20,6 +19,7 @@ from jaxstage_ext.core.stage import stages
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.python_work import python_work
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.bounded_repr import type_name
 from jaxstage_ext.report.text.units import plural, scaled, with_article
@@ -65,7 +65,7 @@ def dispatch(program: Program) -> Table:
     remarks = {(at, "at the call"): row.remark for at, row in enumerate(rows) if row.remark}
     notes = (_copied(rows), *(f"{row.name} {row.remark}." for row in rows if row.remark))
     notes = (*notes, _path(program, compiled, [row.name for row in rows if row.by_python]))
-    notes = (*notes, *_in_python(program, compiled))
+    notes = (*notes, *_in_python(program))
     reasons = {(at, "bytes"): "a shape lies nowhere" for at, row in enumerate(rows) if row.placed is None}
     return Table(f"dispatch of {program.name}", columns, reasons, notes, remarks=remarks)
 
@@ -103,40 +103,29 @@ def _path(program: Program, compiled: Any, moved: Sequence[str]) -> str:
     return "Fast path: after the first call with such arguments, JAX's own part of a call stays in C++."
 
 
-def _in_python(program: Program, compiled: Any) -> Iterator[str]:
+def _in_python(program: Program) -> Iterator[str]:
     """What runs in Python at each call, whichever path it takes: pytree nodes and static arguments of the user's."""
-    if not python_nodes.is_jitted(program.call.fn):
+    work = python_work(program)
+    if work is None:
         return
-    nodes = python_nodes.of_call(stages.dynamic_arguments(program.staged), compiled.out_tree)
+    nodes = work.nodes
     if nodes.flattened:
         yield (
-            f"Each call flattens {_counted(nodes.flattened)} by Python functions that were registered for them: "
+            f"Each call flattens {counted_nodes(nodes.flattened)} by Python functions that were registered for them: "
             f"{scaled(nodes.seconds, 's')} here."
         )
     if nodes.built:
-        yield f"Each call builds {_counted(nodes.built)} of its results by Python functions."
-    hashed = list(dict.fromkeys(type_name(value) for value in _static_values(program) if _hashes_in_python(value)))
+        yield f"Each call builds {counted_nodes(nodes.built)} of its results by Python functions."
+    hashed = list(dict.fromkeys(one.type for one in work.hashed))
     if hashed:
         yield f"Each call hashes and compares static arguments in Python: {', '.join(hashed[:_MOST_TYPES])}."
 
 
-def _counted(types: Mapping[str, int]) -> str:
+def counted_nodes(types: Mapping[str, int]) -> str:
     """`2,000 pytree nodes (Cell)`."""
     most = sorted(types, key=lambda name: -types[name])
     listed = ", ".join(most[:_MOST_TYPES]) + (", …" if len(most) > _MOST_TYPES else "")
     return f"{plural(sum(types.values()), 'pytree node')} ({listed})"
-
-
-def _static_values(program: Program) -> list[Any]:
-    function, call = program.staged.function, program.call
-    numbers, names = tracing.static_arguments(call.fn if function is None else function)
-    given = len(call.args)
-    by_place = [call.args[number % given] for number in numbers if -given <= number < given]
-    return [*by_place, *(call.kwargs[name] for name in names if name in call.kwargs)]
-
-
-def _hashes_in_python(value: Any) -> bool:
-    return isinstance(type(value).__hash__, FunctionType)
 
 
 class _OtherArguments(Exception):

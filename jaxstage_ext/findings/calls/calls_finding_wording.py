@@ -1,0 +1,62 @@
+"""What is said of findings that cost host time, or the result, of every call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jaxstage_ext.program.questions.call_dispatch import counted_nodes
+from jaxstage_ext.report.text.units import duration
+
+HIDDEN_BY_THE_DEVICE = "Calls that nobody waits for hide it, as long as the device has more to do than Python."
+BUILT_TOO = (
+    "Results of such types are built in Python too: return jax.tree.leaves(…) of them where the loop hands them on, "
+    f"and unflatten after it. {HIDDEN_BY_THE_DEVICE}"
+)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+
+
+def flattens(types: Mapping[str, int], arguments: Sequence[str], seconds: float, as_leaves: float) -> str:
+    """Pytree nodes that each call flattens in Python."""
+    of = f" of {_listed(arguments)}" if arguments else ""
+    return (
+        f"Each call flattens {counted_nodes(types)}{of} by Python functions: {duration(seconds)} on this machine, "
+        f"and {duration(as_leaves)} for a list of the same leaves."
+    )
+
+
+def flatten_once(function: str, names: Sequence[str], arguments: Sequence[str], options: Mapping[str, object]) -> str:
+    """The change: the leaves are passed, and the pytree is built while JAX traces."""
+    trees = ", ".join(names) if len(names) == 1 else f"({', '.join(names)})"
+    others = [name for name in arguments if name not in names]
+    static = f", static_argnames={tuple(options_names)!r}" if (options_names := _statics(options, arguments)) else ""
+    donated = ', donate_argnames=("leaves",)' if any(name.startswith("donate") for name in options) else ""
+    decorator = f"@functools.partial(jax.jit{static}{donated})" if static or donated else "@jax.jit"
+    return "\n".join(
+        (
+            f"leaves, tree = jax.tree.flatten({trees})  # once, before the loop",
+            "",
+            decorator,
+            f"def {function}_of_leaves({', '.join(['leaves', *others])}):",
+            f"    {', '.join(names)} = jax.tree.unflatten(tree, leaves)",
+            f"    return {function}({', '.join(arguments)})",
+        )
+    )
+
+
+def _statics(options: Mapping[str, object], arguments: Sequence[str]) -> list[str]:
+    numbers, names = options.get("static_argnums", ()), options.get("static_argnames", ())
+    by_place = [arguments[number] for number in numbers if -len(arguments) <= number < len(arguments)]  # type: ignore[attr-defined]
+    return list(dict.fromkeys([*by_place, *names]))  # type: ignore[misc]
+
+
+def hashes(name: str, kind: str, seconds: float) -> str:
+    """A static argument whose hash takes long."""
+    return f"Each call hashes the static argument {name} ({kind}) in Python: {duration(seconds)} on this machine."
+
+
+def bind_once(function: str, name: str) -> str:
+    """The change: the static argument is bound before the function is jitted."""
+    return f"{function}_bound = jax.jit(functools.partial({function}, {name}={name}))  # once, before the loop"

@@ -1,0 +1,22 @@
+"""Findings that cost host time, or the result, of every call."""
+
+from wordings import constants
+
+from jaxstage_ext.findings.calls import calls_finding_wording as wording
+
+NODES = {"Cell": 1990, "Norm": 8, "Bias": 2, "Head": 1}
+
+SAID = {
+    **constants(wording),
+    "flattens": wording.flattens(NODES, ["params", "state"], 0.0021, 0.0001),
+    "flattens, of one argument": wording.flattens({"Cell": 1}, ["w"], 0.0003, 0.00001),
+    "flatten once": wording.flatten_once("decode", ["w"], ["w", "x"], {}),
+    "flatten once, several": wording.flatten_once(
+        "step",
+        ["params", "state"],
+        ["config", "params", "state", "x"],
+        {"static_argnums": (0,), "donate_argnums": (1,)},
+    ),
+    "hashes": wording.hashes("config", "Config", 0.002),
+    "bind once": wording.bind_once("step", "config"),
+}

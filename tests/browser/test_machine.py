@@ -61,6 +61,9 @@ def test_kernels_their_code_and_their_lines(panel: PanelOnPage) -> None:
 def test_a_source_line_offers_the_kernels_that_came_from_it(panel: PanelOnPage) -> None:
     panel.row("python", "jax.nn.softmax(h)").locator(".jxs-num").click()
     open_machine(panel)
+    expect(panel.root.locator(".jxs-kernel.jxs-current.jxs-lit"), "the open kernel is one of the line's").to_have_count(
+        1
+    )
     every = panel.root.locator(".jxs-kernel[data-kernel]").count()
     offered = panel.root.locator(".jxs-from")
     offered.click()

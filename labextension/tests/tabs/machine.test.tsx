@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sorted } from "../../src/parts/grid/sort";
 import { gridOf, kernelAt, readFigures, readKernels } from "../../src/tabs/machine/read";
 import { mount } from "../../src/hosts/mount";
+import type { Doc } from "../../src/model/document";
+import { litRows } from "../../src/model/links";
 import { Session } from "../../src/model/session";
 import type { Params, Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
@@ -57,6 +59,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** A line of a document, and the rows of the HLO document that came from it: the last line that has such. */
+async function lineWithHlo(kind: string): Promise<{ line: number; rows: number[] }> {
+  const { documents } = new Session(kernel);
+  const [doc, target] = [documents.doc(kind) as Doc, documents.doc("hlo") as Doc];
+  await soon(() => expect([doc.rows, target.rows]).not.toContain(null));
+  const found = Array.from({ length: doc.info.lines }, (_, line) => ({ line, lit: documents.lit({ doc: kind, row: line, from: "" }) }));
+  const linked = found.map(({ line, lit }) => ({ line, rows: lit && target.rows ? litRows(lit, target.rows) : [] }));
+  return linked.findLast(({ rows }) => rows.length) as { line: number; rows: number[] };
+}
+
 const keys = () => $$(".jxs-kernel[data-kernel]").map((row) => row.dataset.kernel);
 const row = (name: string) => $(`[data-kernel="${name}"]`);
 
@@ -107,6 +119,17 @@ describe("the machine code view", () => {
     session.selection.select("hlo", 9, "");
     await soon(() => expect(row("tight")?.classList.contains("jxs-current")).toBe(true));
     expect($(".jxs-from")?.textContent).toContain("from the selection");
+  });
+
+  it.each(["python", "jaxpr", "stablehlo"])("a line pinned in %s opens its own kernel, not the first", async (doc) => {
+    const { line, rows } = await lineWithHlo(doc);
+    const own = { ...KERNELS[0], key: "own", rows: [[rows[0] as number, rows[0] as number]] };
+    const mixed = { ...KERNELS[0], key: "mixed", rows: [[0, Math.max(...rows)]] };
+    await open({ kernels: [{ ...KERNELS[0], key: "another", rows: [] }, mixed, own] });
+    expect(row("another")?.classList.contains("jxs-current")).toBe(true);
+    session.selection.select(doc, line, "");
+    await soon(() => expect(row("own")?.classList.contains("jxs-current")).toBe(true));
+    expect(session.selection.get().selected, "the pinned line stays").toMatchObject({ doc, row: line });
   });
 
   it("sorts by a measure, unknown last either way, and filters by words", async () => {

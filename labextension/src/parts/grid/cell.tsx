@@ -1,4 +1,5 @@
 import type { Field, NumberField, TextField } from "../../wire/tables";
+import { isToldByItsEnd } from "./alike";
 import { cellText } from "./sort";
 
 const BARS = new Set(["FLOPs", "bytes"]);
@@ -13,7 +14,7 @@ function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: num
   const below = field.below?.(row);
   const shown = isLink ? (
     <button type="button" class="jxs-link jxs-grid-link" tabIndex={tabIndex}>
-      {text}
+      <bdi>{text}</bdi>
     </button>
   ) : (
     <bdi>{text}</bdi>
@@ -71,7 +72,9 @@ export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps)
     const isMissing = field.isEmptyKnown ? known === undefined : !known;
     const why = (isMissing && field.why?.(row)) || "";
     const kind = field.isFigure ? "jxs-number" : "jxs-text";
-    const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", !isLink && !field.isCode && !field.isSentence && IS_TOLD_BY_ITS_END.test(text) && "jxs-cut-start");
+    const isToldByStart = field.isCode || field.isSentence || field.wraps || field.isFigure || isMissing;
+    const isCutAtStart = !isToldByStart && ((!isLink && IS_TOLD_BY_ITS_END.test(text)) || isToldByItsEnd(field.strings, text));
+    const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", isCutAtStart && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";
     return (
       <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text && why ? `${text}: ${why}` : text}>

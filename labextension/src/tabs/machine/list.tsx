@@ -71,7 +71,7 @@ export function KernelList({ table, figures, chosen, lit, onChoose }: Props) {
         <FilterBox label="Filter kernels; arrows move" placeholder="Filter kernels" value={query} onInput={setQuery} />
         {elsewhere && (
           <button type="button" class="jxs-toggle jxs-from" aria-pressed={only} disabled={!lit.size} onClick={() => setOnly(!only)}>
-            {lit.size === 1 ? "1 kernel" : `${lit.size} kernels`} from the selection
+            {lit.size === 1 ? "1 kernel" : `${lit.size || "no"} kernels`} from the selection
           </button>
         )}
         <Measured question={figures} />

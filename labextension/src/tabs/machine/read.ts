@@ -42,6 +42,8 @@ export type Figures = Record<Measure, number | null> & { reason: string };
 
 const MAX_KERNELS = 20_000;
 const MAX_LIST = 1000;
+/** The part of a kernel's rows from which on it is a line's own. */
+const MOSTLY = 0.5;
 
 /** null where it is not known. */
 const counted = (raw: unknown): number | null => ((number(raw) ?? -1) >= 0 ? count(raw) : null);
@@ -114,7 +116,7 @@ export const MEANING: Record<Measure, string> = {
   instructions: "machine instructions",
 };
 
-const NAME_PX = 90;
+const NAME_PX = 150;
 const FIGURE_PX = 46;
 
 /** What runs the kernel, besides its own name. */
@@ -122,8 +124,9 @@ function runBy({ key, instructions, own }: Kernel): string {
   if (!own) return "no kernel of its own";
   const [first] = instructions;
   if (first === undefined) return "not in this module";
-  const more = instructions.length > 1 ? ` and ${instructions.length - 1} more` : "";
-  return first === key && !more ? "" : `${first}${more}`;
+  const more = instructions.length - 1;
+  if (first.replaceAll(/\W/g, "_") === key) return more ? `runs ${more} more` : "";
+  return more ? `${first} and ${more} more` : first;
 }
 
 function measureOf(kernels: Kernel[], figures: Map<string, Figures> | null, by: Measure, title: string): NumberField {
@@ -181,6 +184,22 @@ export function kernelAt(kernels: Kernel[], row: number): Kernel | null {
   const size = (kernel: Kernel) => kernel.rows.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const holding = kernels.filter((kernel) => kernel.rows.some(([first, last]) => first <= row && row <= last));
   return holding.sort((a, b) => size(a) - size(b))[0] ?? null;
+}
+
+/** Of a kernel's rows in the HLO document the part that is lit as strongly as it is. */
+function litShare(kernel: Kernel, lit: Lit, rows: Rows): number {
+  const strongest = litClass(kernel, lit, rows);
+  const all = kernel.rows.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, at) => classOf(lit, rows, first + at)));
+  return all.filter((one) => one === strongest).length / all.length;
+}
+
+/** Of the kernels that came from what is lit the first that runs little else; else the one with least else. */
+export function kernelOfLit(kernels: Kernel[], lit: Lit | null, rows: Rows | null): Kernel | null {
+  if (!lit || !rows) return null;
+  const keys = litKernels(kernels, lit, rows);
+  const shared = kernels.filter(({ key }) => keys.has(key)).map((kernel) => ({ kernel, share: litShare(kernel, lit, rows) }));
+  const most = Math.max(...shared.map(({ share }) => share));
+  return shared.find(({ share }) => share >= Math.min(most, MOSTLY))?.kernel ?? null;
 }
 
 /** The row of the HLO document on which the kernel's first instruction stands: the one outside of what it calls. */

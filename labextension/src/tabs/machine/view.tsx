@@ -4,6 +4,7 @@ import {
   type Kernel,
   type KernelTable,
   kernelAt,
+  kernelOfLit,
   litKernels,
   readFigures,
   readInfo,
@@ -86,7 +87,7 @@ function Side({ table, kernel, stage, onReady, onStage, side }: SideProps) {
   );
 }
 
-/** A kernel chosen here selects its HLO instruction; an HLO line selected elsewhere chooses its kernel. */
+/** A kernel chosen here selects its HLO instruction; a line selected elsewhere, in whichever document, chooses its kernel. */
 function useChosen(table: KernelTable): [Kernel | null, (kernel: Kernel) => void] {
   const documents = useDocuments();
   const selection = useSelection();
@@ -94,12 +95,18 @@ function useChosen(table: KernelTable): [Kernel | null, (kernel: Kernel) => void
   const hasCode = ({ lacks }: Kernel) => FIRST_STAGES[table.platform]?.some((stage) => !lacks[stage]) ?? false;
   const selected = useSelected((s) => s.selected);
   const hlo = documents.doc("hlo");
+  const picked = selected && documents.doc(selected.doc);
   useDoc(hlo);
+  useDoc(picked);
+  const ofLine = () => {
+    const [lit, rows] = [documents.lit(selected), hlo?.rows ?? null];
+    return kernelOfLit(table.kernels.filter(hasCode), lit, rows) ?? kernelOfLit(table.kernels, lit, rows);
+  };
   useEffect(() => {
-    if (!selected || selected.from === "machine" || selected.doc !== "hlo") return;
-    const found = kernelAt(table.kernels, selected.row);
+    if (!selected || selected.from === "machine" || selected.doc.includes(":")) return;
+    const found = selected.doc === "hlo" ? kernelAt(table.kernels, selected.row) : ofLine();
     if (found) selection.set({ kernel: found.key });
-  }, [selected, table]);
+  }, [selected, table, hlo?.rows, picked?.rows]);
   const choose = (kernel: Kernel) => {
     selection.set({ kernel: kernel.key });
     const row = rowOf(kernel, (at) => hlo?.text?.line(at));

@@ -177,15 +177,8 @@ MOST_SAID = 3
 
 def said_briefly(program: Program) -> list[str]:
     """A sentence for each of the first findings and how many more there are; only what takes milliseconds."""
-    if (
-        program.tab
-        or program.saved_summary is not None
-        or program.is_running
-        or not (cheap_facts.is_small(program) or _is_looked_at(program))
-    ):
-        return []
-    made = found(program)
-    if not made.looked:
+    made = _looked_briefly(program)
+    if made is None or not made.looked:
         return []
     said = [wording.in_short(one, one.tried) for one in made[:MOST_SAID]]
     if (more := len(made) - MOST_SAID) > 0:
@@ -194,9 +187,17 @@ def said_briefly(program: Program) -> list[str]:
 
 
 def said_first(program: Program) -> str:
-    """The sentence of the finding with the most to gain, of a small program; "" where there is none."""
-    best = found(program).best if cheap_facts.is_small(program) else None
+    """The sentence of the finding with the most to gain; "" where there is none, or finding one takes longer."""
+    made = _looked_briefly(program)
+    best = None if made is None else made.best
     return "" if best is None else wording.in_short(best, best.tried)
+
+
+def _looked_briefly(program: Program) -> Findings | None:
+    """What was found in a program that is small or was looked at; None for others, whose findings take a moment."""
+    if program.tab or program.saved_summary is not None or program.is_running:
+        return None
+    return found(program) if cheap_facts.is_small(program) or _is_looked_at(program) else None
 
 
 def _is_looked_at(program: Program) -> bool:

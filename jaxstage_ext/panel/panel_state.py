@@ -8,6 +8,7 @@ from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.program.head.summary_form import Summary
 from jaxstage_ext.report.text.encodable import encodable_json
 from jaxstage_ext.report.view_parts import Parts
+from jaxstage_ext.views import computed_facts
 from jaxstage_ext.views.summaries import summary_of
 
 if TYPE_CHECKING:
@@ -34,10 +35,13 @@ def state_of(programs: Programs, busy: bool, run: str = "") -> PanelState:
 
 
 def _summary(program: Program) -> Summary:
-    """The summary of a program; where that fails, why."""
+    """The summary of a program, and in a sentence the finding with the most to gain; where that fails, why."""
     parts = Parts()
     summary = parts.get("The program", lambda: summary_of(program), None)
-    return _without_parts(parts.failures) if summary is None else summary
+    if summary is None:
+        return _without_parts(parts.failures)
+    best = computed_facts.best_finding(program)
+    return {**summary, "notes": [best, *summary["notes"]]} if best else summary
 
 
 def _without_parts(notes: list[str]) -> Summary:

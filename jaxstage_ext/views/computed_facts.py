@@ -52,6 +52,11 @@ def findings(program: Program) -> list[str]:
     return [public_folders(clean(text)) for text in _or(none, lambda: _found().said_briefly(program))]
 
 
+def best_finding(program: Program) -> str:
+    """The finding with the most to gain, in a sentence; "" where there is none or it was not looked for."""
+    return public_folders(clean(_or("", lambda: _found().said_first(program))))
+
+
 def answers(program: Program) -> list[tuple[str, str]]:
     """Questions and answers."""
     none: list[tuple[str, str]] = []

@@ -9,10 +9,12 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.core.stage.staged import RUNNING
 from jaxstage_ext.findings import found
 from jaxstage_ext.findings.detector import Detector, Need
 from jaxstage_ext.findings.finding import CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.panel import panel_state
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
@@ -125,3 +127,12 @@ def test_a_change_without_a_trial_cannot_be_tried(program: Any) -> None:
     ins = program(Detector(A, lambda program, progress: [by_hand]))
     with pytest.raises(Unavailable, match="by hand"):
         ins.findings[0].try_()
+
+
+def test_the_panel_says_the_best_finding_in_its_head_and_a_running_program_none(program: Any) -> None:
+    ins = program(detector(A, stake(0.2), text="Slow."), detector(B, stake(0.5), text="Slower."))
+    [call] = panel_state.state_of([ins.program], False)["calls"]
+    assert call["notes"][0].startswith("Slower.")
+    assert not any(note.startswith("Slow.") for note in call["notes"])
+    ins.program.staged.stages[-1].state = RUNNING
+    assert not any("Slower." in note for note in panel_state.state_of([ins.program], True)["calls"][0]["notes"])

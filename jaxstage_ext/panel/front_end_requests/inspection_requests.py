@@ -12,6 +12,7 @@ from jaxstage_ext.panel.inspection_list import Listed, listed
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, quoted
 from jaxstage_ext.panel.showing import display
 from jaxstage_ext.program.head import stage_wording
+from jaxstage_ext.views import computed_facts
 from jaxstage_ext.views.summaries import call_title
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _described(call: Listed) -> dict[str, Any]:
         "status": _worst([_status(program) for program in call.programs]),
         "live": bool(call.models),
         "variables": call.variables,
+        "finding": computed_facts.best_finding(call.first)[:LONGEST_TITLE],
         "targets": [_target(program) for program in call.programs],
         "memory": [held._asdict() for held in held_memory(call.first)],
     }

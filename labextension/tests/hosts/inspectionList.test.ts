@@ -12,6 +12,11 @@ it("reads what the kernel lists, in its order", () => {
   expect(leftOut).toBe(3);
 });
 
+it("reads the best finding, and none where the kernel has none", () => {
+  const [found, none, damaged] = read(inspection("3", { finding: "params is not donated." }), inspection("2"), inspection("1", { finding: 7 }));
+  expect([found, none, damaged].map((one) => one!.finding)).toEqual(["params is not donated.", "", ""]);
+});
+
 it("takes damaged replies for what they are", () => {
   expect(readInspections({}).rows).toEqual([]);
   expect(read(null, 3, "x", { id: 7 }, { id: "" })).toEqual([]);

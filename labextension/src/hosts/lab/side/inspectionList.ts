@@ -40,6 +40,8 @@ export interface Inspected {
   status: StageState;
   targets: InspectedTarget[];
   memory: HeldMemory[];
+  /** What to change first, in a sentence; "" where nothing was found. */
+  finding: string;
   /** The user's variables that hold it. */
   variables: string[];
   isFreed: boolean;
@@ -78,6 +80,7 @@ function readInspected(raw: Fields): Inspected {
     name: text(raw.name),
     signature: capped(raw.signature, LONGEST_SIGNATURE),
     made: number(raw.made) ?? 0,
+    finding: capped(raw.finding, LONGEST_SIGNATURE),
     status: stageState(raw.status),
     targets: list(raw.targets, MOST_PARTS).map(fields).map(readTarget),
     memory: list(raw.memory, MOST_PARTS).map(fields).map(readHeld),

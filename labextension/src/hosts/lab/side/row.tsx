@@ -179,6 +179,11 @@ export function InspectionRow({ one, isChosen, isCurrent, onFocus, ...on }: RowP
           {call}
         </code>
         <Targets targets={one.targets} />
+        {one.finding && (
+          <p class="jxs-side-finding" title={one.finding}>
+            {one.finding}
+          </p>
+        )}
       </div>
       <Foot one={one} on={on} />
     </div>

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.stage.staged import Stage, Staged
 from jaxstage_ext.core.targets import cross_compile
@@ -16,6 +17,7 @@ from jaxstage_ext.findings.finding import Finding, StakeMeasure, TrialOutcome
 from jaxstage_ext.program.comparing.difference_table import Differences, differences
 from jaxstage_ext.program.comparing.paired_figures import PairedFigure, paired_figures
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import html_of
@@ -23,6 +25,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 _SAME = 0.005
 """Of the whole, a gain or loss that is none."""
+_EARLIER_TIMES = ("trace time", "lower time")
 _CHANGED = ("changed", "removed", "added")
 
 
@@ -47,12 +50,17 @@ class Trial:
     @cached_property
     def figures(self) -> list[PairedFigure]:
         """All figures of both."""
+        if memory.is_known(self.before) and recompiled_buffers.came_with_compile(self.after.staged):
+            memory(self.after)
         return paired_figures(self.before, self.after)
 
     @cached_property
     def changed(self) -> list[PairedFigure]:
-        """Those that differ, and the one that the finding promised to change."""
-        return [one for one in self.figures if one.group != "call" and not one.is_same and _is_known(one)]
+        """Those that are known of both and differ, without the call and the times before the compile."""
+        shown = (one for one in self.figures if one.group != "call" and one.title not in _EARLIER_TIMES)
+        return [
+            one for one in shown if not one.is_same and one.before.value is not None and one.after.value is not None
+        ]
 
     @cached_property
     def differences(self) -> Differences:
@@ -149,7 +157,3 @@ def changed_program(program: Program, change: Callable[[Staged], Staged]) -> Pro
 def _head(program: Program) -> str:
     """What the module's first line says beside its name, such as which arguments results reuse."""
     return program.documents["hlo"].lines[0].partition(", ")[2]
-
-
-def _is_known(figure: PairedFigure) -> bool:
-    return figure.before.value is not None or figure.after.value is not None

@@ -19,6 +19,7 @@ from jaxstage_ext.ir.hlo.shapes import HOST
 from jaxstage_ext.ir.wire.lists import Lists, lists
 from jaxstage_ext.ir.wire.protowire import Longs
 
+_PARAMETER_NUMBER = 9
 LARGE = 1 << 20
 """Bytes from which a captured constant is looked up in the program; smaller ones count as kept."""
 
@@ -181,6 +182,43 @@ def _argument(
     return ArgumentMemory(argument.name, shape, *of_memory)
 
 
+def of_module(module: Module, entry: EntryComputation | None) -> tuple[list[ArgumentMemory], list[ResultMemory]]:
+    """Arguments and results by the optimised module alone, without its buffers."""
+    rows, index = _parameter_arrays(module)
+    entry = entry or _numbered(len(rows))
+    shapes = hlo_parts.read(module, rows, index)
+    aliases: dict[int, list[str]] = {}
+    for result, parameter in sorted(aliased_arguments(module).items()):
+        aliases.setdefault(parameter, []).append(entry.result(result))
+    read = np.zeros(len(module) + 1, bool)
+    read[module.operands.values] = read[module.roots] = True
+    given = []
+    for place, argument in enumerate(_kept(entry)):
+        number = place + entry.tokens
+        if number >= len(rows):
+            break
+        size, used = int(shapes.padded[number]), int(shapes.bytes[number])
+        of_memory = (size, size - used, argument.donated, True, tuple(aliases.get(number, ())))
+        space = HOST if shapes.host[number] else DEFAULT
+        shape = hlo_parts.text(shapes, number) or argument.shape
+        given.append(ArgumentMemory(argument.name, shape, *of_memory, bool(read[rows[number]]), space))
+    return given, _module_results(module, entry)
+
+
+def _parameter_arrays(module: Module) -> tuple[Longs, Lists]:
+    """The entry's parameters in the order of their numbers; the parts of the one tuple where XLA is given that."""
+    rows = module.rows(b"parameter")
+    rows = rows[module.computation[rows] == module.entry]
+    field = module.fields(rows, _PARAMETER_NUMBER)[_PARAMETER_NUMBER]
+    number = np.zeros(len(rows), np.int64)
+    number[field.row] = field.value
+    rows = rows[np.argsort(number)]
+    parts = hlo_parts.count(module, int(rows[0])) if len(rows) == 1 else None
+    if parts is not None:
+        return np.full(parts, rows[0]), lists(np.arange(parts), np.arange(parts), parts)
+    return rows, lists(np.zeros(0, np.int64), np.zeros(0, np.int64), len(rows))
+
+
 def _numbered(count: int) -> EntryComputation:
     """The entry of a function whose names are unknown."""
     return EntryComputation(
@@ -202,10 +240,14 @@ def _aliases(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> dic
 
 def results(scheduled: ScheduledBuffers, entry: EntryComputation | None) -> list[ResultMemory]:
     """The results of the module, in order."""
-    root = int(scheduled.ops.roots[scheduled.ops.entry])
-    rows, index = _result_arrays(root, max(_elements(scheduled, root), 0), scheduled)
-    shapes = hlo_parts.read(scheduled.ops, rows, index)
-    aliased = aliased_arguments(scheduled.ops)
+    return _module_results(scheduled.ops, entry)
+
+
+def _module_results(module: Module, entry: EntryComputation | None) -> list[ResultMemory]:
+    root = int(module.roots[module.entry])
+    rows, index = _result_arrays(root, hlo_parts.count(module, root))
+    shapes = hlo_parts.read(module, rows, index)
+    aliased = aliased_arguments(module)
     padded, data = shapes.padded.tolist(), shapes.bytes.tolist()
     return [
         ResultMemory(
@@ -227,14 +269,9 @@ def _owner(entry: EntryComputation | None, number: int | None) -> str | None:
     return entry.arguments[argument].name if entry and argument is not None else f"parameter {number}"
 
 
-def _elements(scheduled: ScheduledBuffers, root: int) -> int:
-    """How many results the entry has: a tuple's parts, or -1 for a lone array."""
-    shape = hlo_parts.count(scheduled.ops, root)
-    return shape if shape is not None else -1
-
-
-def _result_arrays(root: int, parts: int, scheduled: ScheduledBuffers) -> tuple[Longs, Lists]:
-    if _elements(scheduled, root) < 0:
+def _result_arrays(root: int, parts: int | None) -> tuple[Longs, Lists]:
+    """The root, or each part of its tuple."""
+    if parts is None:
         return np.array([root]), lists(np.zeros(0, np.int64), np.zeros(0, np.int64), 1)
     return np.full(parts, root), lists(np.arange(parts), np.arange(parts), parts)
 

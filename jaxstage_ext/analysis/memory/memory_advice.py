@@ -92,7 +92,7 @@ def residuals(scheduled: ScheduledBuffers, lines_of: LinesOf, space: Space) -> l
 
 def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[MemoryAdvice]:
     """Arguments that a result of the same shape could replace, and donations that XLA did not use."""
-    free = [_of(result) for result in results if result.in_memory_of is None]
+    free = [type_of(result) for result in results if result.in_memory_of is None]
     missed: list[ArgumentMemory] = []
     unused: dict[Suggestion, list[ArgumentMemory]] = {}
     givers: dict[str, None] = {}
@@ -100,11 +100,11 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
         if argument.size is None or argument.becomes:
             continue
         if argument.donated:
-            alike = [result.in_memory_of for result in results if _of(result) == _of(argument)]
+            alike = [result.in_memory_of for result in results if type_of(result) == type_of(argument)]
             unused.setdefault(_why_unused(alike), []).append(argument)
             givers |= dict.fromkeys(name for name in alike if name is not None)
-        elif argument.size and _of(argument) in free:
-            free.remove(_of(argument))
+        elif argument.size and type_of(argument) in free:
+            free.remove(type_of(argument))
             missed.append(argument)
     names = _donatable(missed, arguments)
     advice = [MemoryAdvice(Suggestion.NOT_DONATED, _total(missed), names)] if missed else []
@@ -117,14 +117,14 @@ def donation(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
 def _donatable(missed: Sequence[ArgumentMemory], arguments: Sequence[ArgumentMemory]) -> tuple[str, ...]:
     """The function's parameters of which all is missed; of the others, the paths: JAX donates whole ones."""
     own = {argument.name for argument in missed}
-    partly = {_parameter(argument.name) for argument in arguments if argument.size and argument.name not in own}
-    roots = [_parameter(argument.name) for argument in missed]
+    partly = {parameter(argument.name) for argument in arguments if argument.size and argument.name not in own}
+    roots = [parameter(argument.name) for argument in missed]
     return tuple(
         dict.fromkeys(argument.name if root in partly else root for root, argument in zip(roots, missed, strict=True))
     )
 
 
-def _of(value: ArgumentMemory | ResultMemory) -> tuple[str, int, int]:
+def type_of(value: ArgumentMemory | ResultMemory) -> tuple[str, int, int]:
     """What has to be equal for one to reuse the memory of the other."""
     return value.shape, value.size or 0, value.space
 
@@ -141,7 +141,7 @@ def concerns(path: str, name: str) -> bool:
     return path == name or (path.startswith(name) and path[len(name)] in "[.")
 
 
-def _parameter(path: str) -> str:
+def parameter(path: str) -> str:
     """The function's parameter in a path of JAX's, such as `params` in `params['w'].kernel`."""
     return re.split(r"[\[.]", path)[0]
 

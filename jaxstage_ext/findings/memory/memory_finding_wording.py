@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from jaxstage_ext.report.text.units import plural, scaled
 
 _MOST_NAMED = 3
-CONSTANT_IN_EVERY_FIGURE = "XLA compiles the values into the program, where every compile folds and copies them."
 
 
 def _named(names: Sequence[str]) -> str:
@@ -16,30 +15,42 @@ def _named(names: Sequence[str]) -> str:
     return f"{listed} and {more} more" if more > 0 else listed
 
 
-def captured_constants(names: Sequence[str], size: int) -> str:
+def captured_constants(names: Sequence[str], count: int, size: int) -> str:
     """Arrays that the function closes over."""
-    who = _named(names) or plural(1, "array")
-    verb = "is" if len(names) < 2 else "are"
-    return f"{who} {verb} captured as a constant of {scaled(size, 'B')}. {CONSTANT_IN_EVERY_FIGURE}"
+    who = _named(names) or plural(count, "array")
+    verb, what = ("is", "a constant") if count < 2 else ("are", "constants")
+    return (
+        f"{who} {verb} captured as {what} of {scaled(size, 'B')}: XLA compiles the values into the program, beside the "
+        "memory that the caller holds, and folds what is computed of them."
+    )
 
 
 def pass_as_argument(names: Sequence[str]) -> str:
     """The change, where no diff can be written."""
-    return "\n".join(f"# pass {name} to the function as an argument" for name in names[:_MOST_NAMED])
+    return "\n".join(f"# pass {name} to the function as an argument" for name in names[:_MOST_NAMED] or ["the array"])
+
+
+CALLED_WITH_IT = "Every call has to pass it then."
 
 
 def not_donated(names: Sequence[str], size: int) -> str:
-    """Arguments whose memory a result could reuse."""
-    verb = "is" if len(names) < 2 else "are"
-    return (
-        f"{_named(names)} {verb} not donated, and a result has the same type: "
-        f"{scaled(size, 'B')} are held twice while the program runs."
-    )
+    """Arguments whose memory their new values could take."""
+    verb, its = ("is", "its new value is a result") if len(names) < 2 else ("are", "their new values are results")
+    return f"{_named(names)} {verb} not donated, and {its}: {scaled(size, 'B')} are held twice while the program runs."
 
 
-def donate(parameters: Sequence[str]) -> str:
+def donate(jit: str, function: str, parameters: Sequence[str]) -> str:
     """The change, where no diff can be written."""
-    return f"jax.jit(…, donate_argnames=({', '.join(map(repr, parameters))},))"
+    listed = ", ".join(map(repr, parameters))
+    return f"{function} = {jit}({function}, donate_argnames=({listed}{',' if len(parameters) == 1 else ''}))"
 
 
-DONATED_IS_GONE = "A donated array cannot be used after the call."
+def donate_in_equinox(which: str) -> str:
+    """The change to a function that equinox jits; `which` is "" where none of its choices donates these alone."""
+    return f'@eqx.filter_jit(donate="{which}")' if which else _EQUINOX_ORDER
+
+
+_EQUINOX_ORDER = (
+    '# make what is still needed after the call the first argument, then @eqx.filter_jit(donate="all-except-first")'
+)
+DONATED_IS_GONE = "A donated array cannot be used after the call: let the caller go on with the result."

@@ -1,47 +1,86 @@
-"""Arguments that are not donated though a result could reuse their memory."""
+"""Arguments that are not donated though a result is their new value, as the state of a training step is."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 from jaxstage_ext.analysis.memory import memory_advice
-from jaxstage_ext.analysis.memory.live_memory import Memory
-from jaxstage_ext.analysis.memory.memory_advice import MemoryAdvice, Suggestion
 from jaxstage_ext.core.derivative import donation
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import stakes
-from jaxstage_ext.findings.detector import Detector, Need, is_compiled
-from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
+from jaxstage_ext.findings import code_change, jit_site, stakes
+from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.jit_site import Jit
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
+from jaxstage_ext.findings.memory import new_values
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions import memory
 from jaxstage_ext.report.progress import Progress
+
+LEAST = 1 << 20
+"""Bytes below which holding them twice is not worth telling."""
+
+
+def applies(program: Program) -> bool:
+    """Whether JAX traced the call and XLA compiled it, for what it aliases."""
+    return program.has_hlo and program.jax_traced is not None
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """One finding for all arguments that a result of the same type could replace."""
-    read = memory(program, progress)
-    return [_finding(program, read, item) for item in read.suggestions if item.kind is Suggestion.NOT_DONATED]
+    """One finding for all arguments that a result is the new value of."""
+    found = new_values.undonated(program)
+    size = sum(argument.size or 0 for argument in found)
+    if size < LEAST:
+        return []
+    names = tuple(dict.fromkeys(memory_advice.parameter(argument.name) for argument in found))
+    site = jit_site.find(program)
+    code = _code(program, names)
+    diff = _diff(program, site, names) if site is not None else ""
+    return [
+        Finding(
+            FindingKind.MISSING_DONATION,
+            wording.not_donated(names, size),
+            stakes.stake(program, StakeMeasure.MEMORY, float(size)),
+            line=jit_site.label(program, site.file, site.line) if site is not None else "",
+            names=names,
+            change=code_change.change(code, diff, functools.partial(_donated, program, names)),
+            certainty=Certainty.ESTIMATED,
+            caveat=wording.DONATED_IS_GONE,
+            tab="memory",
+        )
+    ]
 
 
-def _finding(program: Program, read: Memory, item: MemoryAdvice) -> Finding:
-    return Finding(
-        FindingKind.MISSING_DONATION,
-        wording.not_donated(item.asked, item.bytes),
-        stakes.stake(program, StakeMeasure.MEMORY, float(item.bytes)),
-        names=item.names,
-        change=CodeChange(wording.donate(item.asked), stage=functools.partial(_donated, read, item.asked)),
-        certainty=Certainty.ESTIMATED,
-        caveat=wording.DONATED_IS_GONE,
-        tab="memory",
-    )
+def _code(program: Program, names: Sequence[str]) -> str:
+    if jit_site.kind(program) is Jit.EQUINOX:
+        return wording.donate_in_equinox(_of_equinox(program, names))
+    return wording.donate((jit_site.kind(program) or Jit.JAX).value, program.name, names)
 
 
-def _donated(read: Memory, names: tuple[str, ...], staged: Staged) -> Staged:
-    every = [argument.name for argument in read.entry.arguments] if read.entry else []
+def _diff(program: Program, site: jit_site.JitSite, names: Sequence[str]) -> str:
+    if jit_site.kind(program) is Jit.EQUINOX:
+        which = _of_equinox(program, names)
+        return jit_site.with_option(program, site, "donate", repr(which)) if which else ""
+    if not all(name.isidentifier() for name in names) or jit_site.has_option(site, "donate_argnums"):
+        return ""
+    return jit_site.with_option(program, site, "donate_argnames", repr(tuple(names)))
+
+
+def _of_equinox(program: Program, names: Sequence[str]) -> str:
+    """Which of equinox's choices donates these and no argument that a caller may still need; "" none."""
+    entry = memory.entry(program)
+    every = dict.fromkeys(memory_advice.parameter(one.name) for one in entry.arguments if one.kept) if entry else {}
+    others = [name for name in every if name not in names]
+    return "all" if not others else "all-except-first" if others == [next(iter(every))] else ""
+
+
+def _donated(program: Program, names: tuple[str, ...], staged: Staged) -> Staged:
+    entry = memory.entry(program)
+    every = [argument.name for argument in entry.arguments] if entry else []
     numbers = [at for at, path in enumerate(every) if any(memory_advice.concerns(path, name) for name in names)]
     return donation.staged_with(staged, numbers)
 
 
-DETECTOR = Detector(FindingKind.MISSING_DONATION, find, is_compiled, (Need.MEMORY,))
+DETECTOR = Detector(FindingKind.MISSING_DONATION, find, applies)

@@ -28,7 +28,7 @@ from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.ir.hlo import schedule as hlo_schedule
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.target_title import platform
-from jaxstage_ext.program.fact import slow_fact
+from jaxstage_ext.program.fact import fact, slow_fact
 from jaxstage_ext.program.head import call_signature
 from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
@@ -125,7 +125,7 @@ def read(program: Program, assigned: Assigned) -> Memory:
         assigned.platform,
         device_memory(program),
         assigned.stats,
-        _entry(program),
+        entry(program),
         assigned.error,
         (*notes, *profile_buffer_notes(program)),
         kept,
@@ -150,7 +150,8 @@ def _places(program: Program, ops: hlo.Module) -> tuple[Places, tuple[str, ...]]
     return Places(np.full(len(ops), -1), lines, scope), ()
 
 
-def _entry(program: Program) -> EntryComputation | None:
+@fact
+def entry(program: Program) -> EntryComputation | None:
     """The function's names of what goes in and out; None where JAX does not give them."""
     traced, lowered = program.jax_traced, program.jax_lowered
     if lowered is None or (traced is None and program.call.given is None):

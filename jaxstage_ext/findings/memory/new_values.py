@@ -1,0 +1,93 @@
+"""Which results are new values of which arguments: a step's parameters and state, not an activation or a gradient."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from jaxstage_ext.analysis.memory import entry_values, memory_advice
+from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
+from jaxstage_ext.core.derivative.rematerialization import BACKWARD
+from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions import memory
+
+_RESULT = re.compile(r"result(?:\[\d+\])?")
+_CALLS = ("jit", "pjit", "closed_call")
+_MOSTLY = 0.5
+"""Of a parameter's bytes, what has to have a new value; of all arguments' bytes, where a program has one result."""
+
+
+def undonated(program: Program) -> list[ArgumentMemory]:
+    """The arguments whose new value is a result with memory of its own, and that are not donated."""
+    entry = memory.entry(program)
+    if entry is None:
+        return []
+    arguments, results = entry_values.of_module(program.module, entry)
+    is_state = states(program.jax_traced.jaxpr.jaxpr)
+    if len(is_state) != len(results) - entry.tokens:
+        is_state = [True] * (len(results) - entry.tokens)
+    own = results[entry.tokens :]
+    free = [result for result, state in zip(own, is_state, strict=True) if state and result.in_memory_of is None]
+    missed = [one for one in arguments if one.size and not one.donated and not one.becomes]
+    matched = _matched(missed, free)
+    whole = Counter[str]()
+    for argument in arguments:
+        whole[memory_advice.parameter(argument.name)] += argument.size or 0
+    of_matched = Counter[str]()
+    for argument in matched:
+        of_matched[memory_advice.parameter(argument.name)] += argument.size or 0
+    mostly = {name for name, size in of_matched.items() if size >= _MOSTLY * whole[name]}
+    if len(own) == 1 and sum(of_matched.values()) < _MOSTLY * sum(whole.values()):
+        return []
+    return [argument for argument in matched if memory_advice.parameter(argument.name) in mostly]
+
+
+def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[ArgumentMemory]:
+    """Parameters of the structure of a result; of the others, the arrays of a type that as many results have."""
+    by_root: dict[str, list[ArgumentMemory]] = {}
+    by_result: dict[str, list[ResultMemory]] = {}
+    for argument in arguments:
+        by_root.setdefault(memory_advice.parameter(argument.name), []).append(argument)
+    for result in results:
+        name = _RESULT.match(result.name)
+        by_result.setdefault(name[0] if name else result.name, []).append(result)
+    found: list[ArgumentMemory] = []
+    for root, held in list(by_root.items()):
+        alike = next((name for name, made in by_result.items() if len(held) > 1 and _types(made) == _types(held)), None)
+        if alike is not None:
+            found += by_root.pop(root)
+            del by_result[alike]
+    left = [argument for held in by_root.values() for argument in held]
+    wanted = Counter(memory_advice.type_of(argument) for argument in left)
+    made = Counter(memory_advice.type_of(result) for some in by_result.values() for result in some)
+    return [*found, *(one for one in left if made[memory_advice.type_of(one)] >= wanted[memory_advice.type_of(one)])]
+
+
+def _types(values: Sequence[ArgumentMemory | ResultMemory]) -> list[tuple[str, int, int]]:
+    return [memory_advice.type_of(value) for value in values]
+
+
+def states(jaxpr: Any) -> list[bool]:
+    """Of each result, whether it may be a new value: it is computed, and is not the gradient of something."""
+    return [any(_is_state(each, jaxpr) for each in jaxprs.variables([out])) for out in jaxpr.outvars]
+
+
+def _is_state(var: Any, jaxpr: Any) -> bool:
+    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
+    if var not in makers:
+        return False
+    while (eqn := makers.get(var)) is not None:
+        if BACKWARD in tracebacks.name_stack(eqn):
+            return False
+        if eqn.primitive.name in _CALLS:
+            inner = jaxprs.inner_jaxprs(eqn)[0]
+            out = inner.outvars[next(place for place, each in enumerate(eqn.outvars) if each is var)]
+            return any(_is_state(each, inner) for each in jaxprs.variables([out]))
+        arrays = [each for each in jaxprs.variables(eqn.invars) if each.aval.shape or not var.aval.shape]
+        if len(arrays) != 1 or arrays[0].aval.shape != var.aval.shape:
+            return True
+        [var] = arrays
+    return True

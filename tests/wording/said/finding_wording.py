@@ -44,9 +44,7 @@ SAID = {
     "cannot be tried": wording.CANNOT_BE_TRIED,
     "label": wording.CHANGED,
     "does not compile": wording.does_not_compile(StageError("trace", "ValueError", "no such axis\nmore", None)),
-    "figures": [
-        wording.figure(one, "B") for one in (Figure(34_100_000), Figure(None, "not compiled"), Figure("yes"))
-    ],
+    "figures": [wording.figure(one, "B") for one in (Figure(34_100_000), Figure(None, "not compiled"), Figure("yes"))],
     "at least": wording.figure(Figure(5.0, text="at least 5 s"), "s"),
     "a count": wording.figure(Figure(1200), ""),
     "differences": [

@@ -40,6 +40,7 @@ SAID = {
     "more, in brief": wording.more_in(1),
     "waiting": wording.waiting([FindingKind.SLOW_PASS], 1.25),
     "waiting, of unknown length": wording.waiting([FindingKind.SLOW_PASS], None),
+    "tried: a change of the result": wording.outcome(TrialOutcome.UNKNOWN, None, ""),
     **{f"tried: {one.value}": wording.outcome(one, 16_800_000, "B") for one in TrialOutcome},
     "cannot be tried": wording.CANNOT_BE_TRIED,
     "label": wording.CHANGED,

@@ -62,6 +62,8 @@ class Detector:
     """Whether a program can have such a finding; false before the stage that shows it."""
     needs: tuple[Need, ...] = ()
     """What it reads that takes a compile."""
+    is_kept: bool = True
+    """Whether what it found is kept with the program; not of what the process goes on doing, such as compiles."""
 
     def is_cheap(self, program: Program) -> bool:
         """Whether it takes milliseconds: what it needs is known or came with the compile."""

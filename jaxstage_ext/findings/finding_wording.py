@@ -85,6 +85,8 @@ def waiting(kinds: Sequence[FindingKind], seconds: float | None) -> str:
 
 def outcome(outcome: TrialOutcome, gained: float | None, unit: str) -> str:
     """What the compiled change gains."""
+    if outcome is TrialOutcome.UNKNOWN and not unit:
+        return "Tried: it makes another program."
     amount = "" if gained is None or not unit else scaled(abs(gained), unit)
     return {
         TrialOutcome.PAYS: f"Tried: it saves {amount}.",

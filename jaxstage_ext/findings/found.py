@@ -25,7 +25,7 @@ LEAST_SHARE = 0.01
 """Of the whole, what is not worth telling."""
 _LEAST = {
     StakeMeasure.MEMORY: 16_384.0,
-    StakeMeasure.COMPILE: 0.1,
+    StakeMeasure.COMPILE: 0.05,
     StakeMeasure.HOST: 20e-6,
 }
 """By measure, what is not worth telling whatever its share is."""
@@ -212,7 +212,7 @@ def _once(program: Program, detector: Detector, progress: Progress | None) -> tu
     def compute() -> tuple[FoundIn, ...]:
         return tuple(_in(program, one) for one in detector.find(program, progress) if _is_worth(one))
 
-    return program.results.once(("finding", detector.kind), compute)
+    return program.results.once(("finding", detector.kind), compute) if detector.is_kept else compute()
 
 
 def _in(program: Program, finding: Finding) -> FoundIn:

@@ -35,6 +35,9 @@ class Read(NamedTuple):
     scope: Scope
     steps: tuple[ReadStep, ...] = ()
 
+    def __str__(self) -> str:
+        return self.variable + "".join(map(str, self.steps))
+
 
 _SILENT = {"EXTENDED_ARG", "CACHE", "NOP", "PRECALL"}
 _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
@@ -46,7 +49,7 @@ _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "STOR
 def reads(code: CodeType) -> tuple[Read, ...]:
     """What the code reads, functions inside it included. A variable that it also writes is left out."""
     written = {instruction.argval for instruction in _all_instructions(code) if instruction.opname in _WRITES}
-    made = dict.fromkeys(_reads(code, is_inner=False))
+    made = dict.fromkeys(read for read, _ in lines_of_reads(code))
     return tuple(read for read in made if read.scope is Scope.ARGUMENT or read.variable not in written)
 
 
@@ -60,20 +63,22 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
     return (const for const in code.co_consts if isinstance(const, CodeType))
 
 
-def _reads(code: CodeType, is_inner: bool) -> Iterator[Read]:
+def lines_of_reads(code: CodeType, is_inner: bool = False) -> Iterator[tuple[Read, int]]:
+    """Each read in the order of the code, and its line; 0 where Python knows none."""
     instructions = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
     for position, instruction in enumerate(instructions):
         steps = tuple(_steps(instructions, position + 1))
+        line = (instruction.positions and instruction.positions.lineno) or 0
         if instruction.opname in _GLOBAL:
-            yield Read(instruction.argval, Scope.GLOBAL, steps)
+            yield Read(instruction.argval, Scope.GLOBAL, steps), line
         elif instruction.opname in _CLOSURE:
-            yield Read(instruction.argval, Scope.CLOSURE, steps)
+            yield Read(instruction.argval, Scope.CLOSURE, steps), line
         elif instruction.opname.startswith("LOAD_FAST") and not is_inner:
             loaded = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-            yield from (Read(name, Scope.ARGUMENT) for name in loaded[:-1])
-            yield Read(loaded[-1], Scope.ARGUMENT, steps)
+            yield from ((Read(name, Scope.ARGUMENT), line) for name in loaded[:-1])
+            yield Read(loaded[-1], Scope.ARGUMENT, steps), line
     for inner in _inner(code):
-        yield from _reads(inner, is_inner=True)
+        yield from lines_of_reads(inner, is_inner=True)
 
 
 def _steps(instructions: Sequence[dis.Instruction], position: int) -> Iterator[ReadStep]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.calls import python_call
+from jaxstage_ext.findings.calls import python_call, stale_value
 from jaxstage_ext.findings.detector import Detector
 
-CALLS: tuple[Detector, ...] = (python_call.DETECTOR,)
+CALLS: tuple[Detector, ...] = (
+    python_call.DETECTOR,
+    stale_value.DETECTOR,
+)

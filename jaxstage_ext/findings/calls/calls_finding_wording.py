@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from jaxstage_ext.program.questions.call_dispatch import counted_nodes
@@ -12,6 +13,9 @@ BUILT_TOO = (
     "Results of such types are built in Python too: return jax.tree.leaves(…) of them where the loop hands them on, "
     f"and unflatten after it. {HIDDEN_BY_THE_DEVICE}"
 )
+
+
+CLEAR_CACHES = "jax.clear_caches()  # before the next call; JAX then traces the function anew"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -60,3 +64,21 @@ def hashes(name: str, kind: str, seconds: float) -> str:
 def bind_once(function: str, name: str) -> str:
     """The change: the static argument is bound before the function is jitted."""
     return f"{function}_bound = jax.jit(functools.partial({function}, {name}={name}))  # once, before the loop"
+
+
+def pass_values(function: str, parameters: Sequence[str], names: Sequence[str]) -> str:
+    """The change: values that change are arguments; of what an argument holds no expression is known at the call."""
+    given = {name: _argument(name) for name in names}
+    new = list(dict.fromkeys(given.values()))
+    read = _listed([f"{argument} in place of {name}" for name, argument in given.items() if argument != name])
+    code = [f"def {function}({', '.join([*(parameters or ['…']), *new])}): ..." + (f"  # {read}" if read else "")]
+    if parameters and not any(re.split(r"\W", name)[0] in parameters for name in names):
+        passed = [name if argument == name else f"{argument}={name}" for name, argument in given.items()]
+        code.append(f"{function}({', '.join([*parameters, *passed])})")
+    return "\n".join(code)
+
+
+def _argument(name: str) -> str:
+    """`gain` of "self.gain": what a parameter for a value can be called."""
+    words = [word for word in re.findall(r"\w+", name) if word.isidentifier()]
+    return words[-1] if words else "value"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.findings.compile_time import recompile
 from jaxstage_ext.findings.detector import Detector
 
-COMPILE_TIME: tuple[Detector, ...] = ()
+COMPILE_TIME: tuple[Detector, ...] = (recompile.DETECTOR,)

@@ -9,20 +9,25 @@ from jaxstage_ext.core.staleness.traced_versions import ITSELF, ChangedName, Old
 _MOST_NAMES, _LONGEST_NAME = 3, 60
 
 
+_TRACE_AGAIN = "jax.clear_caches() makes JAX trace again."
+
+
 def note(version: OldVersion) -> str:
+    """`k has changed since f was traced: JAX still runs the version with k = 2.0.`, and what helps."""
+    return f"{sentence(version)} {_TRACE_AGAIN}"
+
+
+def sentence(version: OldVersion) -> str:
     """`k has changed since f was traced: JAX still runs the version with k = 2.0.`"""
     if not version.changed:
         return (
             f"Traced again, {version.function} gives another jaxpr: something that it reads has changed since JAX "
-            f"traced it, and {title(version)}. jax.clear_caches() makes JAX trace again."
+            f"traced it, and {title(version)}."
         )
     names = _joined([_subject(changed, version) for changed in version.changed])
     verb = "have" if len(version.changed) > 1 else "has"
     since = "traced" if version.is_of_trace else "first inspected"
-    return (
-        f"{names} {verb} changed since {version.function} was {since}: {title(version)}. "
-        "jax.clear_caches() makes JAX trace again."
-    )
+    return f"{names} {verb} changed since {version.function} was {since}: {title(version)}."
 
 
 def title(version: OldVersion) -> str:

@@ -18,5 +18,8 @@ SAID = {
         {"static_argnums": (0,), "donate_argnums": (1,)},
     ),
     "hashes": wording.hashes("config", "Config", 0.002),
+    "pass values": wording.pass_values("loss", ["w", "x"], ["rate", "config.sizes[0]"]),
+    "pass values of an argument": wording.pass_values("step", ["self", "x"], ["self.gain"]),
+    "pass values of a function in the call": wording.pass_values("body", [], ["k"]),
     "bind once": wording.bind_once("step", "config"),
 }

@@ -40,13 +40,12 @@ SAID = {
     "more, in brief": wording.more_in(1),
     "waiting": wording.waiting([FindingKind.SLOW_PASS], 1.25),
     "waiting, of unknown length": wording.waiting([FindingKind.SLOW_PASS], None),
+    "tried: a change of the result": wording.outcome(TrialOutcome.UNKNOWN, None, ""),
     **{f"tried: {one.value}": wording.outcome(one, 16_800_000, "B") for one in TrialOutcome},
     "cannot be tried": wording.CANNOT_BE_TRIED,
     "label": wording.CHANGED,
     "does not compile": wording.does_not_compile(StageError("trace", "ValueError", "no such axis\nmore", None)),
-    "figures": [
-        wording.figure(one, "B") for one in (Figure(34_100_000), Figure(None, "not compiled"), Figure("yes"))
-    ],
+    "figures": [wording.figure(one, "B") for one in (Figure(34_100_000), Figure(None, "not compiled"), Figure("yes"))],
     "at least": wording.figure(Figure(5.0, text="at least 5 s"), "s"),
     "a count": wording.figure(Figure(1200), ""),
     "differences": [

@@ -1,0 +1,13 @@
+"""Findings that cost compile time."""
+
+from wordings import constants
+
+from jaxstage_ext.findings.compile_time import compile_time_finding_wording as wording
+
+SAID = {
+    **constants(wording),
+    "compiled again": wording.compiled_again("step", 1, "x is float64, was float32"),
+    "compiled again, many times": wording.compiled_again("step", 12, "x is f32[7,8], was f32[8,8]"),
+    "advised": wording.advised("Give every call the same shape.", "jnp.pad(x, …)"),
+    "advised without code": wording.advised("Set the mesh once.", ""),
+}

@@ -43,7 +43,7 @@ def size_used(program: Program) -> str:
 
 
 def part_used(program: Program) -> str:
-    """ " (1 of 8 GPUs used)", where figures would else read as those of the whole target; "" where all are used."""
+    """What follows a device's name where figures would else read as those of all: " (1 of 8 GPUs used)"; else ""."""
     used = size_used(program)
     return "" if used == program.target.size else f" ({used})"
 

@@ -7,7 +7,7 @@ import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -15,7 +15,8 @@ from IPython.display import display
 
 from jaxstage_ext.notebook import staging
 from jaxstage_ext.notebook.cells.cell import run_cell
-from jaxstage_ext.notebook.failures import as_in_a_plain_cell
+from jaxstage_ext.notebook.failures import pointing_at
+from jaxstage_ext.notebook.line_traceback import traceback_at
 from jaxstage_ext.notebook.lines import compiles_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
 from jaxstage_ext.report.text.units import plural
@@ -80,8 +81,19 @@ class CompilesRequest(MagicRequest):
         try:
             compiles.check(watch, self.options.expect, self.options.eager)
         except compiles.UnexpectedCompile as error:
-            return as_in_a_plain_cell(self.ip, error, None)
+            at = self._call_of(error.history)
+            return error if at is None else pointing_at(self.ip, error, at)
         return None
+
+    def _call_of(self, history: CompileHistory) -> TracebackType | None:
+        """Where the first function was called that was compiled beyond what was expected."""
+        from jaxstage_ext.compilation.history.history_rows import line_of
+
+        record = history.records[self.options.expect]
+        sites = (record.user_line, record.call_site)
+        own = next((site for site in sites if site is not None and site.cell == self.running_cell.number), None)
+        site = own or line_of(record)
+        return None if site is None else traceback_at(site.file, site.line)
 
     def _show(self, records: CompileHistory, counts: CallCounts | None) -> None:
         shown = replace(_over(records, self.options.over), title=self.running_cell.label)

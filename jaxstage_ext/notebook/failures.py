@@ -25,6 +25,11 @@ def as_in_a_plain_cell(ip: Any, error: BaseException, tb: TracebackType | None) 
         return error
     if isinstance(error, SyntaxError | StopIteration | StopAsyncIteration) or _holds_group(error):
         return _stand_in(error, lambda: _plain_text(ip, error, tb))
+    return pointing_at(ip, error, tb)
+
+
+def pointing_at(ip: Any, error: BaseException, tb: TracebackType | None) -> BaseException:
+    """The same exception, shown with the frames of `tb` alone, however it is shown otherwise."""
     return _rendered(error, lambda: list(ip.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=0)))
 
 

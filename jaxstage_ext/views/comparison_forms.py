@@ -59,6 +59,8 @@ def _notes(table: Plain, rows: Sequence[Plain]) -> Iterator[str]:
     """The legend, errors, and why figures are unknown, each reason once."""
     if any(cell.get("mark") for row in rows for cell in row["cells"].values()):
         yield "▲ best, ▼ worst of those known; figures are per device."
+    if devices := [f"{row['target']}: {row['device']}" for row in rows if ", " in row["device"]]:
+        yield clean("; ".join(devices))
     for row in rows:
         if row["error"]:
             yield clean(f"{row['target']}: {row['error']}")

@@ -171,6 +171,19 @@ def test_an_expectation_that_fails_has_the_explanation_and_no_frames_of_ours(she
     assert shell["z"] == 1
 
 
+def test_the_arrow_points_at_the_call_of_the_first_compile_that_was_not_expected(shell: Shell) -> None:
+    shell.run("step(xs[0])\ndef helper(x):\n    return step(x)")
+    cell = "%%compiles --expect {}\nz = 1\nfor x in xs[1:]:\n    step(\n        x)\nhelper(jnp.ones((2, 2)))"
+
+    def arrows(expected: int) -> list[str]:
+        shell.run("step.clear_cache()")
+        return [line for line in shell.run(cell.format(expected)).text.split("\n") if line.startswith("---->")]
+
+    assert arrows(0) == ["----> 4     step("]
+    assert arrows(7) == ["----> 3     return step(x)"], "the eighth compile, which an earlier cell's line calls"
+    assert arrows(8) == []
+
+
 def test_an_error_of_the_cell_wins(shell: Shell) -> None:
     seen = shell.run("%%compiles --expect 0\nstep(xs[2])\n1/0")
     assert isinstance(seen.error, ZeroDivisionError)

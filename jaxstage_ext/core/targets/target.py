@@ -58,11 +58,18 @@ class Target:
     @property
     def size(self) -> str:
         """The size in words: "4 devices", "16 chips", "8 GPUs"; empty for local."""
-        what = {"cpu": "device", "tpu": "chip", "cuda": "GPU"}
-        return plural(self.chips, what[self.platform]) if self.chips is not None else ""
+        return plural(self.chips, _PARTS[self.platform]) if self.chips is not None else ""
+
+    def size_used(self, devices: int) -> str:
+        """The size where a program runs on this many devices: "1 of 8 GPUs used", or `size` where that is all."""
+        if self.devices is None or devices >= self.devices:
+            return self.size
+        part = _PARTS[self.platform] if self.devices == self.chips else "device"
+        return f"{devices:,} of {plural(self.devices, part)} used"
 
 
 LOCAL = Target("local")
+_PARTS = {"cpu": "device", "tpu": "chip", "cuda": "GPU"}
 
 
 _TPUS = {name: device.tpu for name, device in CATALOGUE.items() if device.tpu}

@@ -18,7 +18,7 @@ from jaxstage_ext.program.comparing.comparison_table import TargetFigures
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit, why_unknown
 from jaxstage_ext.program.device.device_roofline import device_roofline
-from jaxstage_ext.program.device.target_title import platform
+from jaxstage_ext.program.device.target_title import platform, size_used
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.head import stage_wording
 from jaxstage_ext.program.program import Program
@@ -57,8 +57,8 @@ def _in_one_line(error: StageError) -> str:
 def _device(program: Program) -> str:
     target = program.target
     if target.kind:
-        return f"{CATALOGUE[target.kind].title}, {target.size}"
-    return platform(program) + (f", {target.size}" if target.size else "")
+        return f"{CATALOGUE[target.kind].title}, {size_used(program)}"
+    return platform(program) + (f", {size_used(program)}" if target.size else "")
 
 
 def _memory(program: Program) -> Figures:

@@ -8,7 +8,7 @@ from jaxstage_ext.analysis.memory.fit import DeviceMemory
 from jaxstage_ext.core.targets import devices, machine_ceilings
 from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program.device import program_devices
-from jaxstage_ext.program.device.target_title import device_title, platform
+from jaxstage_ext.program.device.target_title import device_title, part_used, platform
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.worker import memory_limit
 
@@ -32,7 +32,7 @@ def device_memory(program: Program) -> DeviceMemory:
     if target.is_local:
         title = f"one {device.title}" if device else f"one {jax.local_devices()[0].device_kind}"
     else:
-        title = f"one {device_title(target)}"
+        title = f"one {device_title(target)}{part_used(program)}"
     return DeviceMemory(title, device.memory if device else None, f"no memory size on file for {title}")
 
 

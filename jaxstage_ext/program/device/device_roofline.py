@@ -12,7 +12,7 @@ from jaxstage_ext.analysis.cost.roofline import Roofline
 from jaxstage_ext.core.targets import machine_ceilings
 from jaxstage_ext.core.targets.devices import Device
 from jaxstage_ext.program.device.device_figures import device_of
-from jaxstage_ext.program.device.target_title import target_platform
+from jaxstage_ext.program.device.target_title import part_used, target_platform
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
@@ -28,7 +28,8 @@ def device_roofline(program: Program) -> Roofline:
     """
     device, platform = device_of(program), target_platform(program)
     exposed = exposed_time.read(causeless_collectives(program))
-    read = rooflines.read(work(program), device or Device(_title(program)), platform, exposed)
+    named = replace(device, title=device.title + part_used(program)) if device else Device(_title(program))
+    read = rooflines.read(work(program), named, platform, exposed)
     is_measurable = device is None and platform == "cpu" and not program.own_device
     return replace(read, how_to_measure=machine_ceilings.HOW_TO_MEASURE) if is_measurable else read
 

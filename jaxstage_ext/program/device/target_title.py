@@ -27,9 +27,25 @@ def target_title(program: Program) -> str:
     if program.own_title is not None:
         return program.own_title
     if not wanted.is_local:
-        many = _chosen(program) if wanted.platform == "cuda" else f"{wanted.platform}, {wanted.size}"
+        size, is_partial = size_used(program), bool(part_used(program))
+        if wanted.platform == "cuda":
+            many = " · ".join([*([size] if is_partial else []), _chosen(program)])
+        else:
+            many = f"{wanted.platform}, {size}"
         return f"{wanted} · {many} · jax {jax.__version__}"
     return f"{platform(program)} · jax {jax.__version__}"
+
+
+def size_used(program: Program) -> str:
+    """The size of the target in words, "8 GPUs", and how much of it the program uses where that is not all."""
+    compiled = program.compiled
+    return program.target.size_used(compiled.devices) if isinstance(compiled, Executable) else program.target.size
+
+
+def part_used(program: Program) -> str:
+    """What follows a device's name where figures would else read as those of all: " (1 of 8 GPUs used)"; else ""."""
+    used = size_used(program)
+    return "" if used == program.target.size else f" ({used})"
 
 
 def _chosen(program: Program) -> str:

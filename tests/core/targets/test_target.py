@@ -369,3 +369,31 @@ def test_unloading_takes_targets_away(shell: Shell) -> None:
     shell.ip.run_line_magic("unload_ext", "jaxstage_ext")
     assert "targets" not in shell.ip.magics_manager.magics["line"]
     shell.ip.run_line_magic("load_ext", "jaxstage_ext")
+
+
+@pytest.mark.parametrize(
+    ("target", "mesh", "used"),
+    [
+        ("h100:8", None, "1 of 8 GPUs used"),
+        ("v5e:2x4", None, "1 of 8 chips used"),
+        ("tpu7x", None, "1 of 2 devices used"),
+        ("h100:8", "data=4", "4 of 8 GPUs used"),
+        ("h100:8", "data=8", ""),
+        ("h100", None, ""),
+    ],
+)
+def test_figures_of_a_part_of_a_target_say_so(target: str, mesh: str | None, used: str) -> None:
+    """A program without a mesh runs on one device: XLA's device assignment names one."""
+    needs(target)
+    inspection = jaxstage_ext.inspect(loss, W, jnp.ones((8, 4)), target=target, mesh=mesh)
+    said = {
+        "header": inspection.summary()["target"],
+        "compare": str(inspection.compare()),
+        "bound": inspection.answers["answer"][0],
+        "fit": inspection.answers["answer"][1],
+        "text": repr(inspection),
+    }
+    without = [where for where, text in said.items() if used not in " ".join(text.split())]
+    assert without == []
+    if not used:
+        assert not [where for where, text in said.items() if " used" in text]

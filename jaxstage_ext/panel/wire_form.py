@@ -97,6 +97,7 @@ def packed_table(
         column = table.columns[name]
         columns[name] = _values(column.values, TextLines if name in lines else CodedTexts.of)
         about[name] = {"title": title, "hint": column.doc, "unit": "share" if name in SHARES else column.unit}
+        about[name] |= {"answer": True} if column.is_answer else {}
         if name in reasons:
             columns[f"{name}: why"] = _reasons(reasons[name], len(table))
     columns |= {name: np.asarray(table[name], np.int64) for name in ("row", *beside) if name in table.columns}

@@ -41,6 +41,7 @@ class Column:
       title: what it is called where people read it; "" where its name says that.
       lower_is_better: None where neither more nor less is better.
       is_whole: whether it is for whole numbers, also where none of them is known.
+      is_answer: whether the table is read for it: where room lacks, other columns give way first.
     """
 
     values: Any
@@ -49,6 +50,7 @@ class Column:
     title: str = ""
     lower_is_better: bool | None = None
     is_whole: bool = False
+    is_answer: bool = False
 
     def take(self, rows: Sequence[int]) -> Column:
         """Some rows of it, in the order given."""
@@ -195,4 +197,4 @@ def _column_json(column: Column) -> dict[str, Any]:
     data: dict[str, Any] = {"unit": column.unit, "doc": column.doc, "values": [plain(value) for value in column.values]}
     data |= {"title": column.title} if column.title else {}
     data |= {} if column.lower_is_better is None else {"lower_is_better": column.lower_is_better}
-    return data | ({"is_whole": True} if column.is_whole else {})
+    return data | {name: True for name in ("is_whole", "is_answer") if getattr(column, name)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import math
+import re
 from typing import Any
 
 import jax.numpy as jnp
@@ -132,3 +133,22 @@ def test_a_table_of_anything_is_bounded_and_inert() -> None:
 def test_whole_floats_are_written_as_counts() -> None:
     table = Table("figures", {"n": Column([142_848.0, 0.5, 2e12, 139_700])})
     assert [row[0] for row in Read(table._repr_html_()).rows] == ["n", "142,848", "0.5", "2e+12", "139,700"]
+
+
+def test_what_a_table_is_read_for_stands_beside_its_names_and_is_never_cut_by_the_page() -> None:
+    why = "x is f32[5,4], was f32[4,4]; predict is a new function object with the same code"
+    columns = {
+        "function": Column(["predict"]),
+        "signature": Column(["f32[5,4], " * 12]),
+        "why": Column([why], is_answer=True),
+    }
+    html = Table("compiles", columns)._repr_html_()
+    heads = re.findall(r"<th [^>]*>(.*?)</th>", html)
+    assert heads == ["function", "why", "signature"]
+    cell = next(cell for cell in re.findall(r"<td [^>]*>.*?</td>", html) if "predict is" in cell)
+    assert "white-space:normal" in cell and why in cell
+
+
+def test_the_json_form_keeps_what_a_table_is_read_for() -> None:
+    table = Table("compiles", {"function": Column(["f"]), "why": Column(["first call"], is_answer=True)})
+    assert Table.from_json(table.to_json()).columns["why"].is_answer

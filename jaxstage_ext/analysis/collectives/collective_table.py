@@ -95,7 +95,7 @@ class Collectives:
                 "with other work",
             ),
             "meanwhile": Column([self._meanwhile(row) for row in rows]),
-            "cause": Column([_joined(map(wording.cause, row.causes)) for row in rows]),
+            "cause": Column([_joined(map(wording.cause, row.causes)) for row in rows], is_answer=True),
             "from": Column(
                 [_forced(row, map(wording.before, row.causes)) for row in rows], "", "sharding of what goes in"
             ),

@@ -75,7 +75,11 @@ def advice(suggestions: Sequence[MemoryAdvice], how: Callable[[MemoryAdvice], st
     columns = {
         "what": Column([wording.SUGGESTIONS[item.kind] for item in suggestions]),
         "bytes": Column(np.array([item.bytes for item in suggestions], np.int64), "B", "that it concerns"),
-        "how": Column([how(item) for item in suggestions], "", "what is known, and what a change does once compiled"),
+        "how": Column(
+            [how(item) for item in suggestions],
+            doc="what is known, and what a change does once compiled",
+            is_answer=True,
+        ),
         "line": Column([item.line for item in suggestions]),
     }
     return Table("advice", columns)
@@ -87,7 +91,7 @@ def checks(checks: Sequence[Check]) -> Table:
         "figure": Column([wording.FIGURES[check.figure] for check in checks]),
         "here": Column(np.array([check.ours for check in checks], np.int64), "B"),
         "XLA": Column([check.xla for check in checks], "B"),
-        "note": Column([wording.check(check) for check in checks]),
+        "note": Column([wording.check(check) for check in checks], is_answer=True),
     }
     reasons = {(i, "XLA"): wording.NO_STAT for i, check in enumerate(checks) if check.xla is None}
     return Table("checks", columns, reasons, () if checks else (wording.NO_STATS,))

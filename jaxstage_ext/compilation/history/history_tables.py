@@ -53,7 +53,10 @@ def table(judged: Judged, rows: Sequence[HistoryRow]) -> Table:
             columns[name].append(value)
             if value is None:
                 reasons[at, name] = reason
-    made = {name: Column(columns[name], _unit(name), doc, is_whole=name in _WHOLE) for name, doc in _COLUMNS.items()}
+    made = {
+        name: Column(columns[name], _unit(name), doc, is_whole=name in _WHOLE, is_answer=name == "why")
+        for name, doc in _COLUMNS.items()
+    }
     return Table("compiles", made, reasons)
 
 

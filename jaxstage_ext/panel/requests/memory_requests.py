@@ -135,6 +135,7 @@ def _table(table: Table, unknown: Sequence[str | None] | None = None) -> Answer:
             )
             is_figure = any(is_number(value) for value in column.values)
             about[name] = {"title": name, "hint": column.doc, "figure": is_figure}
+            about[name] |= {"answer": True} if column.is_answer else {}
     result, buffers = packed(columns, about)
     return {**result, "total": len(table), "notes": list(table.notes)}, buffers
 

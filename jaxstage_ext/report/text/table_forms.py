@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jaxstage_ext.report.text import markup, still_table
@@ -13,6 +13,8 @@ Part = Any
 """A sentence, or a Table below it; an empty text is a gap in the text form."""
 _SHORT_REASON, _MOST_REASONS = 40, 5
 _LONGEST, _LONGEST_SENTENCE, _KEPT_END = 300, 4000, 100
+_ANSWER_EM = (24, 60)
+"""Between which a column is wide that the table is read for, in HTML."""
 
 
 def text_of(parts: Iterable[Part]) -> str:
@@ -42,14 +44,23 @@ def _sentences(text: str) -> str:
 
 def _table(table: Any, most: int) -> str:
     shown = table.take(range(min(len(table), most)))
-    heads = tuple(
-        Head(_short(name), any(map(_is_figure, column.values)), _short(column.doc))
-        for name, column in shown.columns.items()
-    )
-    rows = tuple(tuple(_cell(shown, row, name) for name in shown.columns) for row in range(len(shown)))
+    names = _answers_early(shown.columns)
+    heads = tuple(_head(name, shown.columns[name]) for name in names)
+    rows = tuple(tuple(_cell(shown, row, name) for name in names) for row in range(len(shown)))
     still = StillTable(heads, rows, left_out=len(table) - len(shown), is_code=True)
     said = "\n".join([*_long_reasons(shown), *table.notes]) or ("" if rows else f"no {table.name}")
     return markup.table(still) + _sentences(said)
+
+
+def _answers_early(columns: Mapping[str, Any]) -> list[str]:
+    """The columns' names: what the table is read for beside the first, where a narrow page shows it."""
+    first, *others = columns
+    return [first, *sorted(others, key=lambda name: not columns[name].is_answer)]
+
+
+def _head(name: str, column: Any) -> Head:
+    least, most = _ANSWER_EM if column.is_answer else (0, 0)
+    return Head(_short(name), any(map(_is_figure, column.values)), _short(column.doc), least, most)
 
 
 def _cell(table: Any, row: int, name: str) -> Cell:

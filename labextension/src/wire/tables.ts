@@ -13,6 +13,8 @@ interface Head {
   hint: string;
   /** Pixels it needs; without, as many as its longest text. */
   least?: number;
+  /** What the table is opened for: it is whole, in several lines where it must, before others have room. */
+  isAnswer?: boolean;
 }
 
 export interface TextField extends Head {
@@ -96,7 +98,7 @@ export async function readTable(reply: Reply, widths: Widths = {}): Promise<Tabl
   const read = (raw: Fields): Field => {
     const [name, title] = [text(raw.name), text(raw.title)];
     const why = textsOf(columns, `${name}: why`, length);
-    const head = { name, title, hint: text(raw.hint) || title, ...(Object.hasOwn(widths, name) && { least: widths[name] as number }) };
+    const head = { name, title, hint: text(raw.hint) || title, ...(Object.hasOwn(widths, name) && { least: widths[name] as number }), ...(raw.answer === true && { isAnswer: true }) };
     if (isText(columns, name)) return { ...head, kind: "text", ...textsOf(columns, name, length), missing: "unknown", isFigure: raw.figure === true, why: (row) => textIn(why, row) };
     const field: NumberField = { ...head, kind: "number", unit: text(raw.unit), values: columns.floats(name, length), why: (row) => textIn(why, row) || "not known" };
     return field.unit === SHARE ? asShare(field) : field;

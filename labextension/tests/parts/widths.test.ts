@@ -9,6 +9,37 @@ const grid = (...fields: Field[]): Grid => ({ length: 2, fields });
 const columns = (of: Grid, isLined = false) =>
   (columnsOf(of, isLined)["--jxs-columns"] as string).split(/ (?![^(]*\))/).map((one) => one.match(/[\d.]+(?=px|fr|cqw)/g)?.map(Number) ?? []);
 
+/** What each column keeps in a table so wide. */
+function keptIn(width: number, of: Grid): number[] {
+  const least = (columnsOf(of, true)["--jxs-least"] as string).replace(/^calc/, "");
+  const pixels = (text: string) => Number(new Function("min", "max", `return ${text.replaceAll(/([\d.]+)cqw/g, `$1 / 100 * ${width}`).replaceAll("px", "")}`)(Math.min, Math.max));
+  const [, ...columns] = least.slice(1, -1).split(/ \+ (?![^(]*\))/);
+  return [pixels(least), ...columns.map(pixels)];
+}
+
+const LONG = "x is f32[5,4], was f32[4,4]; predict is a new function object with the same code";
+const others = [textColumn("function", ["predict_batch_of_images_in_float32", "x"]), figures, textColumn("signature", [PATH, "x"]), textColumn("line", ["a_long_module_name.py:1234", ""])];
+
+test("the column that a table is opened for is as wide as the others leave it room, which give way to what they keep", () => {
+  const answer = { ...textColumn("why", [LONG, "x"]), isAnswer: true };
+  const [before, ...without] = keptIn(940, grid(...others, { ...answer, isAnswer: false }));
+  const [all, ...kept] = keptIn(940, grid(...others, answer));
+  expect(all, "all fits").toBeLessThanOrEqual(940);
+  expect(kept.at(-1), "the answer has more than it had").toBeGreaterThan((without.at(-1) as number) * 2);
+  expect(Math.max(...kept.slice(0, -1).map((px, at) => px - (without[at] as number))), "no other has").toBeLessThanOrEqual(0);
+  expect(before).toBeDefined();
+});
+
+test("in a narrow tab the answer keeps room for some words a line", () => {
+  const kept = keptIn(300, grid(...others, { ...textColumn("why", [LONG, "x"]), isAnswer: true }));
+  expect(kept.at(-1)).toBe(220);
+});
+
+test("a short answer takes no more than its texts", () => {
+  const kept = keptIn(940, grid(...others, { ...textColumn("why", ["first call", "x"]), isAnswer: true }));
+  expect(kept.at(-1)).toBeLessThan(100);
+});
+
 test("a column has room for its longest text, and gives it back where the tab is narrow", () => {
   const [name, path] = columns(grid(textColumn("value", [PATH, "x"]), textColumn("why", [PATH, "x"])));
   for (const [kept, most] of [name, path] as [number, number][]) {

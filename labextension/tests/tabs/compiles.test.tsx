@@ -60,7 +60,7 @@ describe("the compiles of a kernel", () => {
   it("stand in a list before their causes are known", async () => {
     await open({ compiles_causes: () => ({ result: { pending: { elapsed: 1, progress: "comparing 3 of 8 compiles" } }, buffers: [] }) });
     await soon(() => expect(rows().length).toBeGreaterThan(0));
-    expect(rows()[1]?.[4]).toBe("…");
+    expect(rows()[1]?.[5]).toBe("…");
     expect($(".jxs-co-verdict")?.textContent).toBe("Finding the causes…");
     await soon(() => expect(document.body.textContent).toContain("comparing 3 of 8 compiles"));
   });
@@ -70,7 +70,7 @@ describe("the compiles of a kernel", () => {
     await caused();
     expect(functions()).toEqual(["2 eager operations: add, iota", "step", "↳ inner", "step", "step", HOSTILE]);
     expect(rows()[0]?.[3]).toBe("100 ms");
-    expect(rows()[0]?.[4]).toBe("operations that ran outside jax.jit");
+    expect(rows()[0]?.[5]).toBe("operations that ran outside jax.jit");
     toggle("folded");
     await soon(() => expect(functions().slice(0, 2)).toEqual(["add", "iota"]));
   });
@@ -104,7 +104,7 @@ describe("the compiles of a kernel", () => {
     await open({ compiles_causes: () => causesReply({ totals: { spent: 12.6, wasted: 1, avoidable: 2, is_complete: false, saved: null, hits: 2 } }, 5) });
     await caused();
     expect($(".jxs-co-totals")?.textContent).toMatch(/avoidable ≥ 2 s.*for nothing ≥ 1 s.*2 hits, saving unknown/);
-    expect(rows().at(-1)?.[4]).toBe("not compared when this was saved");
+    expect(rows().at(-1)?.[5]).toBe("not compared when this was saved");
   });
 
   it("are chosen by whose they are, by what recompiled and by what can be avoided", async () => {
@@ -159,8 +159,8 @@ describe("the compiles of a kernel", () => {
     await open();
     await caused();
     const byNumber = new Map(rows().map((cells) => [cells[0], cells]));
-    expect(byNumber.get("6")?.[8]).toContain("unknown");
-    expect(byNumber.get("7")?.[8]).toMatch(/^–/);
+    expect(byNumber.get("6")?.[4]).toContain("unknown");
+    expect(byNumber.get("7")?.[4]).toMatch(/^–/);
   });
 
   it("of a scope stand alone until the others are asked for", async () => {

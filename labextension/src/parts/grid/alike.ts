@@ -26,8 +26,9 @@ function toldByTheirEnds(strings: readonly string[]): Set<string> {
   return new Set(texts.filter((text) => (ahead.get(text) ?? 0) >= Math.max(ALIKE, behind.get(reversed(text)) ?? 0)));
 }
 
-/** Whether a column's text begins as another of it does, so that where room lacks its beginning goes. */
+/** Whether a column's text is a name that begins as another of it does, so that where room lacks its beginning goes. */
 export function isToldByItsEnd(strings: readonly string[], text: string): boolean {
+  if (text.includes(" ")) return false;
   const found = known.get(strings) ?? toldByTheirEnds(strings);
   known.set(strings, found);
   return found.has(text);

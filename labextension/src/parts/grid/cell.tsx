@@ -72,9 +72,9 @@ export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps)
     const isMissing = field.isEmptyKnown ? known === undefined : !known;
     const why = (isMissing && field.why?.(row)) || "";
     const kind = field.isFigure ? "jxs-number" : "jxs-text";
-    const isToldByStart = field.isCode || field.isSentence || field.wraps || field.isFigure || isMissing;
+    const isToldByStart = field.isCode || field.isSentence || field.wraps || field.isAnswer || field.isFigure || isMissing;
     const isCutAtStart = !isToldByStart && ((!isLink && IS_TOLD_BY_ITS_END.test(text)) || isToldByItsEnd(field.strings, text));
-    const names = classes("jxs-cell", kind, field.wraps && "jxs-wraps", isMissing && "jxs-unknown", isCutAtStart && "jxs-cut-start");
+    const names = classes("jxs-cell", kind, (field.wraps || field.isAnswer) && "jxs-wraps", field.isAnswer && !field.isCode && "jxs-cell-answer", isMissing && "jxs-unknown", isCutAtStart && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";
     return (
       <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text && why ? `${text}: ${why}` : text}>

@@ -8,6 +8,8 @@ import { type Order, largest, sorted } from "./sort";
 import { columnsOf } from "./widths";
 
 const ROW_PX = 22;
+/** Where heights may not differ. */
+const TWO_LINES_PX = 38;
 const OVERSCAN = 8;
 /** Tables up to this length are drawn whole. */
 const WHOLE = 500;
@@ -111,20 +113,23 @@ function moveFocus(event: KeyboardEvent): boolean {
   return true;
 }
 
-/** Scrolls the list alone, never the notebook around it. */
-function reveal(list: HTMLElement, at: number, height: number): void {
+/** Scrolls the list alone, never the notebook around it. `row` is drawn where rows are of several heights. */
+function reveal(list: HTMLElement, at: number, height: number, row: HTMLElement | null): void {
   const head = list.querySelector("thead")?.getBoundingClientRect().height ?? 0;
-  const [top, room] = [at * height, list.clientHeight - head];
+  const [top, own, room] = [row ? row.offsetTop - head : at * height, row?.offsetHeight ?? height, list.clientHeight - head];
   if (top < list.scrollTop) list.scrollTop = top;
-  else if (top + height > list.scrollTop + room) list.scrollTop = top + height - room;
+  else if (top + own > list.scrollTop + room) list.scrollTop = top + own - room;
 }
+
+/** Whether rows may take several lines. */
+const isOfLines = (field: Field) => field.kind === "text" && (field.wraps || field.isAnswer) === true;
 
 /** Scripts that are loaded later have a copy of this each. */
 const PREFIX = `jxs-grid-${Math.random().toString(36).slice(2, 8)}`;
 let grids = 0;
 
 export function GridView(props: GridProps) {
-  const { grid, label, first = AS_GIVEN, current = -1, isLit, height = ROW_PX, isLined = false, problem, onPick, onPoint, onAbout } = props;
+  const { grid, label, first = AS_GIVEN, current = -1, isLit, isLined = false, problem, onPick, onPoint, onAbout } = props;
   const rows = useMemo(() => props.rows ?? Uint32Array.from({ length: grid.length }, (_, row) => row), [grid, props.rows]);
   const [order, setOrder] = useState(first);
   const [id] = useState(() => `${PREFIX}-${grids++}`);
@@ -137,6 +142,8 @@ export function GridView(props: GridProps) {
   const wraps = grid.fields.some((field) => field.kind === "text" && field.wraps);
   const at = current < 0 ? -1 : shown.indexOf(current);
   const isWhole = wraps || shown.length <= WHOLE;
+  const hasLines = grid.fields.some(isOfLines);
+  const height = Math.max(props.height ?? ROW_PX, hasLines && !isWhole ? TWO_LINES_PX : 0);
   const [start, end] = isWhole ? [0, shown.length - 1] : visibleRange({ rowHeight: height, rows: shown.length, viewport: place.height }, place.top, OVERSCAN);
   const measure = () => body.current && setPlace({ top: body.current.scrollTop, height: body.current.clientHeight || 400 });
   useEffect(() => {
@@ -147,7 +154,7 @@ export function GridView(props: GridProps) {
   }, []);
   useEffect(() => {
     if (!body.current || at < 0) return;
-    reveal(body.current, at, height);
+    reveal(body.current, at, height, hasLines && isWhole ? body.current.querySelector(`[data-row="${current}"]`) : null);
     measure();
   }, [at]);
   useEffect(() => {
@@ -212,7 +219,7 @@ export function GridView(props: GridProps) {
   }
   return (
     <div
-      class={isLined ? "jxs-grid jxs-lined" : "jxs-grid"}
+      class={["jxs-grid", isLined && "jxs-lined", hasLines && isWhole && "jxs-of-lines"].filter(Boolean).join(" ")}
       role="grid"
       tabIndex={isLined ? -1 : 0}
       aria-label={label}

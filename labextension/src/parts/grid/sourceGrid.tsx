@@ -11,7 +11,7 @@ import type { Documents } from "../../model/documents";
 const LINES_PX = 84;
 
 /** The table with a column of code behind the column that names the lines; as it is where no line is known. */
-function withCode(documents: Documents, grid: Grid, name: string): Grid {
+function withCode(documents: Documents, grid: Grid, name: string, isAnswer: boolean): Grid {
   const at = grid.fields.findIndex((field) => field.name === name && field.kind === "text");
   const lines = grid.fields[at] as TextField | undefined;
   const text = documents.loaded("python")?.text;
@@ -21,16 +21,24 @@ function withCode(documents: Documents, grid: Grid, name: string): Grid {
     return row < 0 ? "" : (text.line(row) ?? "").trim();
   });
   if (!strings.some(Boolean)) return grid;
-  const code: TextField = { kind: "text", name: "code", title: "code", hint: "the source line", codes: lines.codes, strings, missing: "", isCode: true };
+  const code: TextField = { kind: "text", name: "code", title: "code", hint: "the source line", codes: lines.codes, strings, missing: "", isCode: true, isAnswer };
   const named: TextField = { ...lines, least: LINES_PX };
   return { ...grid, fields: [...grid.fields.slice(0, at), named, code, ...grid.fields.slice(at + 1)] };
 }
 
-/** A GridView with the code of its lines; `lines` is the column that names them. */
-export function SourceGrid({ lines = "line", ...props }: GridProps & { lines?: string }) {
+interface SourceGridProps extends GridProps {
+  /** The column that names them. */
+  lines?: string;
+  /** Whether the table is opened for the code, where no other column is what it is opened for. */
+  isCodeAnswer?: boolean;
+}
+
+/** A GridView with the code of its lines. */
+export function SourceGrid({ lines = "line", isCodeAnswer = false, ...props }: SourceGridProps) {
   const documents = useDocuments();
   const python = documents.doc("python");
   useDoc(python);
-  const grid = useMemo(() => withCode(documents, props.grid, lines), [props.grid, lines, python?.text, python?.rows, documents.frames()]);
+  const isAnswer = isCodeAnswer && !props.grid.fields.some((field) => field.isAnswer);
+  const grid = useMemo(() => withCode(documents, props.grid, lines, isAnswer), [props.grid, lines, python?.text, python?.rows, documents.frames()]);
   return <GridView {...props} grid={grid} />;
 }

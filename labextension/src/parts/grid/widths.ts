@@ -1,6 +1,6 @@
 /** Each row is a grid of its own, so that no width may depend on what a row holds: columns are as wide as their longest text. */
 
-import type { Field, Grid } from "../../wire/tables";
+import type { Field, Grid, TextField } from "../../wire/tables";
 import { cellText } from "./sort";
 
 /** Of the monospaced font in which texts are set, and of figures, rounded up. */
@@ -25,6 +25,10 @@ const KEPT_NAME_PX = 240;
 const KEPT_SENTENCE_PX = 240;
 /** Of the tab's width: what code keeps, so that the figures beside it stay in sight. */
 const KEPT_OF_CODE = "18cqw";
+/** What a column keeps that the table is opened for, which goes on in further lines; and the others beside it. */
+const KEPT_ANSWER_PX = 220;
+const KEPT_BESIDE_PX = 72;
+const KEPT_NAME_BESIDE_PX = 200;
 /** A link is bold, and so wider. */
 const LINK_LETTER_PX = 7.9;
 /** Rows that are looked at for the longest figure. */
@@ -53,7 +57,7 @@ function textPx(field: Field, length: number): number {
 function needed(field: Field, length: number): number {
   const title = field.title.length * TITLE_LETTER_PX + (field.kind === "number" ? ORDER_PX : 0);
   const bar = WITH_BARS.has(field.name) ? BAR_PX : 0;
-  const widest = field.kind === "text" && field.wraps ? WIDEST_SENTENCE_PX : WIDEST_PX;
+  const widest = field.kind === "text" && field.wraps && !field.isAnswer ? WIDEST_SENTENCE_PX : WIDEST_PX;
   return Math.min(widest, Math.ceil(Math.max(title, bar, textPx(field, length)) + MARGIN_PX));
 }
 
@@ -68,24 +72,48 @@ interface Column {
   most: string;
 }
 
-function columnOf(field: Field, length: number, isFirst: boolean, isLink: boolean): Column {
-  const px = Math.ceil(needed(field, length) * (isLink ? LINK_LETTER_PX / LETTER_PX : 1));
+interface Place {
+  isFirst: boolean;
+  isLink: boolean;
+  /** Whether the table is opened for another column. */
+  isBeside: boolean;
+}
+
+/** What a text keeps in a narrow tab, if nothing else is said of it. */
+function keptOf(field: TextField, { isFirst, isBeside }: Place): number {
+  if (field.wraps) return KEPT_SENTENCE_PX;
+  if (isBeside) return isFirst ? KEPT_NAME_BESIDE_PX : KEPT_BESIDE_PX;
+  return isFirst ? KEPT_NAME_PX : KEPT_PX;
+}
+
+function columnOf(field: Field, length: number, place: Place): Column {
+  const px = Math.ceil(needed(field, length) * (place.isLink ? LINK_LETTER_PX / LETTER_PX : 1));
   if (field.kind === "number" || field.isFigure) return same(Math.max(px, field.least ?? 0));
   if (field.isFixed) return same(field.least ?? px);
-  const own = field.kind === "text" && field.wraps ? KEPT_SENTENCE_PX : isFirst ? KEPT_NAME_PX : KEPT_PX;
-  const kept = Math.min(px, field.least ?? own);
+  const kept = Math.min(px, field.least ?? keptOf(field, place));
   return {
     kept: field.isCode ? `min(${px}px, ${KEPT_OF_CODE})` : `${kept}px`,
-    most: field.wraps || field.below || field.isSentence ? `${px}fr` : `${px}px`,
+    most: !place.isBeside && (field.wraps || field.below || field.isSentence) ? `${px}fr` : `${px}px`,
   };
 }
 
 const same = (px: number): Column => ({ kept: `${px}px`, most: `${px}px` });
 
+const isAnswer = (field: Field) => field.kind === "text" && field.isAnswer === true;
+
+/** All that the others leave it, in a tab in which that is enough to read. */
+function answerOf(field: Field, length: number, others: string): Column {
+  const px = needed(field, length);
+  return { kept: `min(${px}px, max(${KEPT_ANSWER_PX}px, 100cqw - (${others})))`, most: `${px}fr` };
+}
+
 export function columnsOf({ fields, length }: Grid, isLined: boolean): Record<string, string> {
-  const columns = fields.map((field, at) => columnOf(field, length, at === 0, isLined && at === 0));
-  const gap = isLined && fields.length < MANY ? WIDE_GAP_PX : GAP_PX;
+  const isBeside = fields.some(isAnswer);
+  const gap = isLined && !isBeside && fields.length < MANY ? WIDE_GAP_PX : GAP_PX;
   const gaps = 12 + fields.length * gap;
+  const beside = fields.map((field, at) => (isAnswer(field) ? null : columnOf(field, length, { isFirst: at === 0, isLink: isLined && at === 0, isBeside })));
+  const others = [`${gaps}px`, ...beside.flatMap((column) => column?.kept ?? [])].join(" + ");
+  const columns = beside.map((column, at) => column ?? answerOf(fields[at] as Field, length, others));
   return {
     "--jxs-gap": `${gap}px`,
     "--jxs-columns": columns.map(({ kept, most }) => (kept === most ? kept : `minmax(${kept}, ${most})`)).join(" "),

@@ -23,6 +23,8 @@ export interface Row {
 const MOST_NAMES = 3;
 /** Why several eager operations in one row were compiled. */
 const FOLDED = "operations that ran outside jax.jit";
+/** What names of functions keep in a narrow list. */
+const KEPT_FUNCTION_PX = 84;
 /** Pixels between which a column is as wide as its longest text. */
 type Limits = readonly [least: number, most: number];
 
@@ -117,9 +119,8 @@ export function gridOf(compiles: Compiles, causes: Causes | null, causeRow: Int3
   const [trace, lower, compile] = STAGES.map((stage) => timeField(stage, stage, `${stage}, without what was compiled meanwhile`, rows, compiles[stage]));
   const number: NumberField = { kind: "number", name: "number", title: "#", hint: "counts from 1 in this kernel", least: 32, unit: "", values: Float64Array.from(rows, ({ first }) => compiles.number[first] ?? Number.NaN), isBestSmall: true };
   const titles = rows.map((row) => titleOf(compiles, row));
-  const [folded, single] = [true, false].map((isFolded) => titles.filter((_, i) => (rows[i] as Row).members.length > 1 === isFolded)) as [string[], string[]];
-  const width = Math.max(widthOfTexts(single, "function", [64, 190]), widthOfTexts(folded, "", [0, 150]));
-  const functions = textColumn("function", titles, { hint: "what was compiled; ↳ during another", least: width, isFixed: true, isSentence: true });
+  const width = widthOfTexts(titles, "function", [64, KEPT_FUNCTION_PX]);
+  const functions = textColumn("function", titles, { hint: "what was compiled; ↳ during another", least: width, isSentence: true });
   return {
     length: rows.length,
     fields: [
@@ -127,11 +128,11 @@ export function gridOf(compiles: Compiles, causes: Causes | null, causeRow: Int3
       listField("cell", "cell", "the cell that ran", rows, compiles.cell, [40, 110], "–"),
       functions,
       timeField("own", "time", "all stages, without what was compiled meanwhile", rows, compiles.own),
-      caused("why", "why", "why JAX did not use what it had", [200, 460], { isFixed: false, isSentence: true, missing: causes ? "not compared when this was saved" : "…" }),
+      compile as NumberField,
+      caused("why", "why", "why JAX did not use what it had", [200, 460], { isAnswer: true, isSentence: true, missing: causes ? "not compared when this was saved" : "…" }),
       caused("signature", "signature", "the types it was called with", [70, 240], { isCode: true }),
       trace as NumberField,
       lower as NumberField,
-      compile as NumberField,
       listField("line", "line", "the line of yours that caused it", rows, compiles.line, [60, 170], "–"),
       caused("caches", "caches", "JAX's caches that spared it a stage", [60, 220], { isCode: true }),
       listField("outcome", "outcome", "how it ended", rows, compiles.outcome, [60, 110]),

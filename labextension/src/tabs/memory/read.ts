@@ -10,6 +10,8 @@ import { type Span, lengthOf } from "../../parts/axis";
 
 export const KINDS = ["argument", "output", "constant", "temporary", "residual"];
 const SENTENCES = ["how", "note"];
+/** Of shapes, as much as tells them apart. */
+const WIDTHS = { shape: 106 };
 const MOST_NOTES = 1000;
 const MOST_TABLES = 20;
 const MOST_SPACES = 16;
@@ -76,7 +78,7 @@ export const EMPTY: Table = { grid: { length: 0, fields: [] }, row: new Int32Arr
 
 /** A table whose figures the kernel has written; sentences may take several lines. */
 export async function readWritten(reply: Reply): Promise<Table> {
-  const { grid, row, columns, result } = await readTable(reply);
+  const { grid, row, columns, result } = await readTable(reply, WIDTHS);
   const shown = grid.fields.map((field): Field => (field.kind === "text" ? { ...field, isEmptyKnown: true, wraps: SENTENCES.includes(field.name) } : field));
   return { grid: { ...grid, fields: shown }, row, from: columns.ints("from", grid.length), to: columns.ints("to", grid.length), total: count(result.total), notes: sentences(result.notes, MOST_NOTES) };
 }

@@ -1,9 +1,16 @@
 import { counted } from "../../wire/figures";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
 import type { Table } from "./read";
+import { useMemo } from "preact/hooks";
 import { byName } from "../../wire/check";
+import type { Field } from "../../wire/tables";
 
 const ROW_PX = 23;
+/** Columns that are left out where all rows say this. */
+const OFTEN_NOTHING = byName<string>({ padding: "0 B" });
+
+const isAllNothing = (field: Field): boolean => field.kind === "text" && field.strings.every((text) => text === OFTEN_NOTHING[field.name]);
+
 /** In place of a table without rows, where its name does not say it. */
 const NOTHING = byName<string>({ advice: "Nothing to suggest." });
 
@@ -18,7 +25,7 @@ interface Props {
 
 /** A table of the kernel's, rows of which may be chosen. */
 export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
-  const { grid } = table;
+  const grid = useMemo(() => ({ ...table.grid, fields: table.grid.fields.filter((field) => !isAllNothing(field)) }), [table.grid]);
   if (!grid.length) return <p class="jxs-note">{table.notes.join(" ") || (NOTHING[label] ?? `Nothing to list: no ${label}.`)}</p>;
   const left = table.total - grid.length;
   return (
@@ -26,6 +33,7 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
       <SourceGrid
         grid={grid}
         label={label}
+        isCodeAnswer
         height={ROW_PX}
         isLined
         isLit={(row) => lit?.has(row) ?? false}

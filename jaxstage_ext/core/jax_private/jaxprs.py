@@ -152,6 +152,20 @@ def variables(atoms: Sequence[Any]) -> list[Any]:
     return [atom for atom in atoms if not isinstance(atom, _core.Literal)]
 
 
+def parts_of_scan(params: Any, inputs: Sequence[Any]) -> list[list[Any]]:
+    """The constants, the carry, and the arrays that a scan goes over: by trees since jax 0.11, by numbers before."""
+    if "ft_in" in params:
+        return [list(part) for part in params["ft_in"].update(inputs).unpack()]
+    fixed, carried = params["num_consts"], params["num_carry"]
+    parts = inputs[:fixed], inputs[fixed : fixed + carried], inputs[fixed + carried :]
+    return [list(part) for part in parts]
+
+
+def is_literal(atom: Any) -> bool:
+    """Whether an input of an equation is a literal."""
+    return isinstance(atom, _core.Literal)
+
+
 def called(eqn: Any) -> str:
     """The Python name of the function that an equation calls; "" where it has none."""
     if isinstance(name := eqn.params.get("name"), str):

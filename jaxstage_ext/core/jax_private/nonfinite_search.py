@@ -11,6 +11,8 @@ import jax.numpy as jnp
 from jax._src import api as _api
 from jax._src import core as _core
 
+from jaxstage_ext.core.jax_private import jaxprs
+
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "checkpoint", "remat2", "custom_jvp_call", "custom_vjp_call")
 """Primitives that run the jaxpr that they hold once, on their own inputs."""
 _JAXPRS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
@@ -88,18 +90,10 @@ def _run_inside(eqn: Any, inputs: list[Any], wrong: Wrong) -> None:
 
 def _run_scan(params: Any, inputs: list[Any], wrong: Wrong) -> None:
     body = params["jaxpr"]
-    consts, carry, over = _parts_of_scan(params, inputs)
+    consts, carry, over = jaxprs.parts_of_scan(params, inputs)
     for step in range(params["length"])[:: -1 if params["reverse"] else 1]:
         made = _run(body.jaxpr, body.consts, [*consts, *carry, *(one[step] for one in over)], wrong)
         carry = made[: len(carry)]
-
-
-def _parts_of_scan(params: Any, inputs: list[Any]) -> list[list[Any]]:
-    """The constants, the carry, and the arrays that a scan goes over: by trees since jax 0.11, by numbers before."""
-    if "ft_in" in params:
-        return [list(part) for part in params["ft_in"].update(inputs).unpack()]
-    fixed, carried = params["num_consts"], params["num_carry"]
-    return [inputs[:fixed], inputs[fixed : fixed + carried], inputs[fixed + carried :]]
 
 
 def _run_while(params: Any, inputs: list[Any], wrong: Wrong) -> None:

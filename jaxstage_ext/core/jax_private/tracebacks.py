@@ -21,6 +21,15 @@ def raw_frames(eqn: Any) -> Iterator[tuple[Any, int]]:
             yield code, last
 
 
+def own_frames(eqn: Any) -> Iterator[str]:
+    """The names of JAX's own functions that made an equation, innermost first, and of the first one that is not."""
+    traceback = eqn.source_info.traceback
+    for code in traceback.raw_frames()[0] if traceback is not None else ():
+        yield code.co_name
+        if _source_info.is_user_filename(code.co_filename):
+            return
+
+
 def stack_identity(eqn: Any) -> int:
     """The same for equations of one jaxpr that share a stack, as a forward equation and its transpose do."""
     return id(eqn.source_info.traceback)

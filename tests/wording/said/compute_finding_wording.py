@@ -1,0 +1,21 @@
+"""Findings that cost operations."""
+
+from wordings import constants
+
+from jaxstage_ext.core.promotion.promotion_values import SourceKind
+from jaxstage_ext.findings.compute import compute_finding_wording as wording
+
+MADE = wording.made_by("cos", "In [2]:4")
+
+SAID = {
+    **constants(wording),
+    "promoted: one scalar": wording.promoted((wording.scalar(0.5),), "bf16", "f32", 3, 1),
+    "promoted: a captured array": wording.promoted(("model.scale",), "bf16", "f32", 1, 0),
+    "promoted: made": wording.promoted((MADE,), "f32", "f64", 41, 12),
+    "promoted: made, no line": wording.promoted((wording.made_by("iota", ""),), "f32", "f64", 41, 12),
+    "promoted: several": wording.promoted(("a", "b", "c", "d"), "bf16", "f32", 41, 12),
+    **{f"narrow it: {kind.name}": wording.narrow_it(name, kind, "bfloat16") for kind, name in (
+        (SourceKind.LITERAL, wording.scalar(0.5)), (SourceKind.MADE, MADE), (SourceKind.CAPTURED, "scale"))},
+    "narrow enough": wording.is_narrow_enough("bf16", "f32", False),
+    "narrow enough, on a CPU": wording.is_narrow_enough("bf16", "f32", True),
+}  # fmt: skip

@@ -103,9 +103,10 @@ def label(program: Program, file: str, line: int) -> str:
 def definition(tree: ast.Module, name: str, first: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The `def` of a function whose code begins at a line, with its decorators."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-            if min(node.lineno, *(each.lineno for each in node.decorator_list), node.lineno) == first:
-                return node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name != name:
+            continue
+        if min(node.lineno, *(each.lineno for each in node.decorator_list), node.lineno) == first:
+            return node
     return None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from jaxstage_ext.analysis.memory import entry_values, memory_advice
@@ -32,7 +33,9 @@ def undonated(program: Program) -> list[ArgumentMemory]:
     own = results[entry.tokens :]
     free = [result for result, state in zip(own, is_state, strict=True) if state and result.in_memory_of is None]
     missed = [one for one in arguments if one.size and not one.donated and not one.becomes]
-    matched = _matched(missed, free)
+    updated = updates(program.jax_traced.jaxpr.jaxpr, program.jax_traced.jaxpr.consts)
+    names = {one.name for at, one in enumerate(arguments) if at in updated}
+    matched = _matched(missed, free, names)
     whole = Counter[str]()
     for argument in arguments:
         whole[memory_advice.parameter(argument.name)] += argument.size or 0
@@ -45,8 +48,10 @@ def undonated(program: Program) -> list[ArgumentMemory]:
     return [argument for argument in matched if memory_advice.parameter(argument.name) in mostly]
 
 
-def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[ArgumentMemory]:
-    """Parameters of the structure of a result; of the others, the arrays of a type that as many results have."""
+def _matched(
+    arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory], updated: Collection[str]
+) -> list[ArgumentMemory]:
+    """Parameters of the structure of a result; of the others, the arrays of which a result is an update."""
     by_root: dict[str, list[ArgumentMemory]] = {}
     by_result: dict[str, list[ResultMemory]] = {}
     for argument in arguments:
@@ -60,10 +65,86 @@ def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
         if alike is not None:
             found += by_root.pop(root)
             del by_result[alike]
-    left = [argument for held in by_root.values() for argument in held]
+    left = [argument for held in by_root.values() for argument in held if argument.name in updated]
     wanted = Counter(memory_advice.type_of(argument) for argument in left)
     made = Counter(memory_advice.type_of(result) for some in by_result.values() for result in some)
     return [*found, *(one for one in left if made[memory_advice.type_of(one)] >= wanted[memory_advice.type_of(one)])]
+
+
+_IN_PLACE = (
+    "dynamic_update_slice",
+    "scatter",
+    "scatter-add",
+    "scatter_add",
+    "scatter_mul",
+    "scatter_min",
+    "scatter_max",
+)
+_STEPS = ("add", "add_any", "sub", "mul", "select_n", "clamp", "max", "min", "convert_element_type", "copy")
+"""What a step of an optimiser does to its state, where the program computes a derivative."""
+
+
+_OF_WEIGHTS = ("dot_general", "conv_general_dilated", "ragged_dot")
+
+
+def updates(jaxpr: Any, constants: Sequence[Any] = ()) -> set[int]:
+    """The numbers of the inputs that a result is an update of: in place, as a loop's state, or as a step changes it.
+
+    A step is that of a training, where the program computes a derivative, or of a simulation: nothing else is as large
+    as what it changes, and it multiplies by no weights.
+    """
+    equations = [eqn for eqn, _ in jaxprs.nested_equations(jaxpr)]
+    is_training = any(BACKWARD in tracebacks.name_stack(eqn) for eqn in equations)
+    has_weights = any(eqn.primitive.name in _OF_WEIGHTS for eqn in equations)
+    sizes = [_elements(each) for each in (*jaxpr.invars, *constants)]
+    places = {var: at for at, var in enumerate(jaxpr.invars)}
+    found: set[int] = set()
+    for out in jaxprs.variables(jaxpr.outvars):
+        is_alone = not has_weights and sum(sizes) < 2 * _elements(out)
+        found |= {places[var] for var in _origins(out, jaxpr, is_training or is_alone) if var in places}
+    return found
+
+
+def _elements(value: Any) -> int:
+    return math.prod(getattr(getattr(value, "aval", value), "shape", ()))
+
+
+def _origins(out: Any, jaxpr: Any, takes_steps: bool) -> set[Any]:
+    """The inputs of a jaxpr that one of its values is an update of."""
+    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
+    inputs, todo, seen, found = set(jaxpr.invars), [out], set[Any](), set[Any]()
+    while todo:
+        var = todo.pop()
+        if var in seen:
+            continue
+        seen.add(var)
+        if var in inputs and var is not out:
+            found.add(var)
+        elif (eqn := makers.get(var)) is not None:
+            todo += [each for each in _updated_by(eqn, var, takes_steps) if each.aval.shape == out.aval.shape]
+    return found
+
+
+def _updated_by(eqn: Any, var: Any, takes_steps: bool) -> list[Any]:
+    """The operands that an equation makes a value of by changing it."""
+    name, place = eqn.primitive.name, eqn.outvars.index(var)
+    if name in _IN_PLACE:
+        return jaxprs.variables(eqn.invars[:1])
+    if name in _STEPS:
+        return jaxprs.variables(eqn.invars) if takes_steps else []
+    if name == "while":
+        return jaxprs.variables([eqn.invars[eqn.params["cond_nconsts"] + eqn.params["body_nconsts"] + place]])
+    if name == "scan":
+        _, carry, slices = jaxprs.parts_of_scan(eqn.params, eqn.invars)
+        return [] if slices or place >= len(carry) else jaxprs.variables([carry[place]])
+    if name in _CALLS:
+        inner = jaxprs.inner_jaxprs(eqn)[0]
+        if len(inner.invars) == len(eqn.invars):
+            [made] = jaxprs.variables([inner.outvars[place]]) or [None]
+            numbers = {each: at for at, each in enumerate(inner.invars)}
+            origins = _origins(made, inner, takes_steps) if made is not None else set()
+            return jaxprs.variables([eqn.invars[numbers[each]] for each in origins if each in numbers])
+    return []
 
 
 def _types(values: Sequence[ArgumentMemory | ResultMemory]) -> list[tuple[str, int, int]]:

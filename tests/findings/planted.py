@@ -1,0 +1,283 @@
+"""Programs as users write them, each with one thing that costs it most, and what that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from jaxstage_ext.findings.finding_kind import FindingKind
+
+
+class Planted(NamedTuple):
+    """A call, what is wrong with it, and the target that it is inspected for."""
+
+    fn: Any
+    arguments: tuple[Any, ...]
+    kind: FindingKind
+    target: str = "local"
+
+
+def _normal(*shape: int, dtype: Any = jnp.float32) -> Any:
+    return jnp.asarray(np.random.default_rng(0).standard_normal(shape) * 0.02, dtype)
+
+
+def _shape(*shape: int, dtype: Any = jnp.float32) -> Any:
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def equinox_without_donation() -> Planted:
+    import equinox as eqx
+    import optax
+
+    net, tx = eqx.nn.MLP(256, 256, 1024, 2, key=jax.random.key(0)), optax.adam(1e-3)
+
+    @eqx.filter_jit
+    def make_step(net: Any, state: Any, x: Any) -> Any:
+        grads = eqx.filter_grad(lambda n: jnp.mean(jax.vmap(n)(x) ** 2))(net)
+        updates, state = tx.update(grads, state, net)
+        return eqx.apply_updates(net, updates), state
+
+    state = tx.init(eqx.filter(net, eqx.is_array))
+    return Planted(make_step, (net, state, _normal(64, 256)), FindingKind.MISSING_DONATION)
+
+
+def table_in_a_closure() -> Planted:
+    table = np.random.default_rng(0).random((200_000, 32), np.float32)
+    return Planted(
+        lambda ids: jnp.asarray(table)[ids].sum(-1), (jnp.zeros(64, jnp.int32),), FindingKind.CAPTURED_CONSTANT
+    )
+
+
+def shifted_history() -> Planted:
+    def push(history: Any, x: Any) -> Any:
+        oldest = history[0]
+        history = jnp.concatenate([history[1:], x[None]])
+        return history, oldest
+
+    def run(history: Any, xs: Any) -> Any:
+        return jax.lax.scan(push, history, xs)
+
+    return Planted(run, (_normal(200_000), _normal(64)), FindingKind.CARRY_COPY)
+
+
+def overlapping_update() -> Planted:
+    def pop(queue: Any, at: Any) -> Any:
+        head = jax.lax.dynamic_slice(queue, (at + 1,), (64,))
+        return jax.lax.dynamic_update_slice(queue, head, (at,)), head[0]
+
+    def drain(queue: Any, places: Any) -> Any:
+        return jax.lax.scan(pop, queue, places)
+
+    return Planted(drain, (_normal(500_000), jnp.arange(50)), FindingKind.CARRY_COPY)
+
+
+def wide_positions() -> Planted:
+    positions = np.sin(np.arange(128 * 256, dtype=np.float32).reshape(128, 256))
+
+    def embed(w: Any, x: Any) -> Any:
+        h = x + positions
+        return jax.nn.gelu(h @ w) @ w.T
+
+    args = (_normal(256, 1024, dtype=jnp.bfloat16), _normal(32, 128, 256, dtype=jnp.bfloat16))
+    return Planted(embed, args, FindingKind.PROMOTION)
+
+
+def replicated_adam() -> Planted:
+    mesh = jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,))
+    whole, parts = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
+    params = jax.device_put({"up": _normal(512, 2048), "down": _normal(2048, 512)}, whole)
+    moments = jax.device_put(jax.tree.map(jnp.zeros_like, params), whole)
+
+    @partial(jax.jit, donate_argnums=(0, 1, 2))
+    def step(params: Any, m: Any, v: Any, x: Any) -> Any:
+        grads = jax.grad(lambda p: jnp.mean((jax.nn.relu(x @ p["up"]) @ p["down"]) ** 2))(params)
+        m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, grads)
+        v = jax.tree.map(lambda v, g: 0.99 * v + 0.01 * g * g, v, grads)
+        params = jax.tree.map(lambda p, m, v: p - 1e-3 * m / (jnp.sqrt(v) + 1e-8), params, m, v)
+        return params, m, v
+
+    batch = jax.device_put(_normal(64, 512), parts)
+    return Planted(step, (params, moments, jax.tree.map(jnp.copy, moments), batch), FindingKind.REPLICATED_STATE)
+
+
+def layers_in_a_python_loop() -> Planted:
+    import flax.linen as nn
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            for _ in range(24):
+                x = x + nn.Dense(64)(nn.gelu(nn.Dense(128)(nn.LayerNorm()(x))))
+            return x.mean()
+
+    net, x = Net(), _normal(8, 64)
+    params = net.init(jax.random.key(0), x)
+    return Planted(jax.grad(net.apply), (params, x), FindingKind.UNROLLED_LOOP)
+
+
+def cond_of_each_row() -> Planted:
+    def row(x: Any) -> Any:
+        return jax.lax.cond(x[0] > 0, lambda x: jnp.linalg.eigh(jnp.outer(x, x))[0], lambda x: x, x)
+
+    return Planted(jax.vmap(row), (_normal(32, 48),), FindingKind.BOTH_BRANCHES)
+
+
+def gather_along_an_axis() -> Planted:
+    def pick(x: Any, at: Any) -> Any:
+        return jnp.take_along_axis(x, at, 1)
+
+    shapes = _shape(16_384, 1, 128, 128), _shape(16_384, 1, 128, 128, dtype=jnp.int32)
+    return Planted(pick, shapes, FindingKind.INDEX_ARRAY, "v5e:1x1")
+
+
+def callback_in_a_scan() -> Planted:
+    def score(x: Any) -> Any:
+        return np.asarray(x) * 2
+
+    def body(x: Any, _: Any) -> Any:
+        return jax.pure_callback(score, jax.ShapeDtypeStruct(x.shape, x.dtype), x), None
+
+    return Planted(lambda x: jax.lax.scan(body, x, None, length=500)[0], (_normal(1024),), FindingKind.HOST_TRANSFER)
+
+
+def donated_as_another_dtype() -> Planted:
+    @partial(jax.jit, donate_argnums=0)
+    def cast(state: Any, x: Any) -> Any:
+        return (state * 0.9 + x).astype(jnp.bfloat16)
+
+    return Planted(cast, (_normal(1024, 1024), _normal(1024, 1024)), FindingKind.UNUSED_DONATION)
+
+
+def checkpoint_around_everything() -> Planted:
+    def loss(params: Any, x: Any) -> Any:
+        @jax.checkpoint
+        def forward(params: Any, x: Any) -> Any:
+            for w in params:
+                x = jnp.tanh(x @ w)
+            return jnp.mean(x**2)
+
+        return forward(params, x)
+
+    return Planted(jax.grad(loss), ([_normal(256, 256)] * 4, _normal(2048, 256)), FindingKind.USELESS_CHECKPOINT)
+
+
+def long_scan_with_residuals() -> Planted:
+    def loss(w: Any, x: Any) -> Any:
+        def body(h: Any, _: Any) -> Any:
+            return jnp.tanh(jnp.sin(h @ w) * jnp.cos(h)), None
+
+        return jnp.sum(jax.lax.scan(body, x, None, length=200)[0])
+
+    return Planted(jax.grad(loss), (_normal(64, 64), _normal(512, 64)), FindingKind.RESIDUALS)
+
+
+def same_key_twice() -> Planted:
+    def sample(key: Any) -> Any:
+        return jax.random.normal(key, (1024,)) + jax.random.uniform(key, (1024,))
+
+    return Planted(sample, (jax.random.key(0),), FindingKind.REUSED_KEY)
+
+
+def pairs_by_einsum() -> Planted:
+    return Planted(
+        lambda a, b: jnp.einsum("nxyc,mxyc->nmxy", a, b),
+        (jnp.ones((100, 20, 20, 3)), jnp.ones((200, 20, 20, 3))),
+        FindingKind.LAYOUT_COPY,
+    )
+
+
+def same_factor_in_every_step() -> Planted:
+    def run(a: Any, x: Any) -> Any:
+        def body(i: Any, x: Any) -> Any:
+            return x + jnp.linalg.inv(a @ a.T + jnp.eye(64)) @ x
+
+        return jax.lax.fori_loop(0, 100, body, x)
+
+    return Planted(run, (_normal(64, 64), _normal(64)), FindingKind.REPEATED_WORK)
+
+
+def highest_precision() -> Planted:
+    def forward(w: Any, x: Any) -> Any:
+        return jnp.dot(x, w, precision="highest")
+
+    shapes = _shape(2048, 2048, dtype=jnp.bfloat16), _shape(2048, 2048, dtype=jnp.bfloat16)
+    widened = lambda w, x: forward(w.astype(jnp.float32), x.astype(jnp.float32))  # noqa: E731
+    return Planted(widened, shapes, FindingKind.EXCESS_PRECISION, "v5e:1x1")
+
+
+def odd_widths() -> Planted:
+    def forward(w: Any, x: Any) -> Any:
+        return jax.nn.relu(x @ w) @ w.T
+
+    shapes = _shape(129, 4100, dtype=jnp.bfloat16), _shape(32_768, 129, dtype=jnp.bfloat16)
+    return Planted(forward, shapes, FindingKind.TILE_PADDING, "v5e:1x1")
+
+
+def contraction_over_the_batch_axis() -> Planted:
+    """The weight lies in parts over the axis of the batch, whole rows of which every device needs."""
+    mesh = jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,))
+    x = jax.device_put(_normal(64, 1024), NamedSharding(mesh, P("data")))
+    w = jax.device_put(_normal(1024, 4096), NamedSharding(mesh, P("data")))
+    return Planted(jax.jit(lambda w, x: jax.nn.relu(x @ w)), (w, x), FindingKind.COLLECTIVE)
+
+
+def resharded_in_the_middle() -> Planted:
+    mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+    one, other = NamedSharding(mesh, P("y", None, "x")), NamedSharding(mesh, P(None, ("x", "y"), None))
+
+    def mix(a: Any, c: Any) -> Any:
+        return c + jax.lax.with_sharding_constraint(a * 2, other)
+
+    arguments = jax.device_put(_normal(16, 64, 256), one), jax.device_put(_normal(16, 64, 256), other)
+    return Planted(mix, arguments, FindingKind.FULL_REMATERIALISATION)
+
+
+def summed_by_segment() -> Planted:
+    def pool(x: Any, at: Any) -> Any:
+        return jax.ops.segment_sum(x, at, 1024)
+
+    return Planted(pool, (_shape(65_536, 64), _shape(65_536, dtype=jnp.int32)), FindingKind.NONDETERMINISTIC, "h100")
+
+
+def many_small_kernels() -> Planted:
+    def run(x: Any) -> Any:
+        def body(i: Any, x: Any) -> Any:
+            x = jnp.linalg.qr(x)[0]
+            return jnp.sort(jnp.cumsum(x, 0), 0) / 8
+
+        return jax.lax.fori_loop(0, 200, body, x)
+
+    return Planted(run, (_shape(16, 16),), FindingKind.SMALL_KERNELS, "h100")
+
+
+PROGRAMS: tuple[Callable[[], Planted], ...] = (
+    equinox_without_donation,
+    table_in_a_closure,
+    shifted_history,
+    overlapping_update,
+    wide_positions,
+    replicated_adam,
+    layers_in_a_python_loop,
+    cond_of_each_row,
+    gather_along_an_axis,
+    callback_in_a_scan,
+    donated_as_another_dtype,
+    checkpoint_around_everything,
+    long_scan_with_residuals,
+    same_key_twice,
+    pairs_by_einsum,
+    same_factor_in_every_step,
+    highest_precision,
+    odd_widths,
+    contraction_over_the_batch_axis,
+    resharded_in_the_middle,
+    summed_by_segment,
+    many_small_kernels,
+)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from jaxstage_ext.findings.detector import Detector
-from jaxstage_ext.findings.memory import captured_constant, missing_donation
+from jaxstage_ext.findings.memory import captured_constant, missing_donation, residual_memory
 
 MEMORY: tuple[Detector, ...] = (
     missing_donation.DETECTOR,
     captured_constant.DETECTOR,
+    residual_memory.DETECTOR,
 )

@@ -54,3 +54,16 @@ _EQUINOX_ORDER = (
     '# make what is still needed after the call the first argument, then @eqx.filter_jit(donate="all-except-first")'
 )
 DONATED_IS_GONE = "A donated array cannot be used after the call: let the caller go on with the result."
+
+
+def stacked_residuals(lines: Sequence[str], length: int, size: int) -> str:
+    """What a scan keeps for its backward pass; `lines` are those of its body that compute it."""
+    what = f"what {_named(lines)} computes in each" if lines else "what each"
+    return (
+        f"The backward pass of a scan reads {what} of {length} iterations{'' if lines else ' computes'}, which are "
+        f"stacked: {scaled(size, 'B')}."
+    )
+
+
+CHECKPOINT_BODY = "jax.lax.scan(jax.checkpoint(body, prevent_cse=False), …)"
+BODY_TWICE = "The backward pass then computes the body once more in each iteration."

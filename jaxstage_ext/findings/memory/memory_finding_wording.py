@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled, share
 
 _MOST_NAMED = 3
 
@@ -67,3 +67,29 @@ def stacked_residuals(lines: Sequence[str], length: int, size: int) -> str:
 
 CHECKPOINT_BODY = "jax.lax.scan(jax.checkpoint(body, prevent_cse=False), …)"
 BODY_TWICE = "The backward pass then computes the body once more in each iteration."
+
+
+def unread(name: str, part: float, size: int) -> str:
+    """An argument of which a part is never read."""
+    return f"Nothing reads {share(part)} of {name}: {scaled(size, 'B')} are passed in vain."
+
+
+def pass_what_is_read(name: str) -> str:
+    """The change."""
+    return f"# slice {name} before the call, and pass the part that is read"
+
+
+A_BATCH = "a batch of keys"
+
+
+def first_key_alone(name: str, count: int, generator: str) -> str:
+    """Keys of a batch that change nothing."""
+    return (
+        f"Of the {count} keys in {name} the first alone is read: {generator} draws all rows of a batch from its first "
+        f"key, so the others change nothing."
+    )
+
+
+def keys_of_their_own(name: str, count: int) -> str:
+    """The change."""
+    return f'{name} = jax.random.split(jax.random.key(seed, impl="threefry2x32"), {count})'

@@ -93,3 +93,30 @@ def first_key_alone(name: str, count: int, generator: str) -> str:
 def keys_of_their_own(name: str, count: int) -> str:
     """The change."""
     return f'{name} = jax.random.split(jax.random.key(seed, impl="threefry2x32"), {count})'
+
+
+def replicated_state(names: Sequence[str], axis: str, count: int, size: int) -> str:
+    """State of which each device holds a whole copy."""
+    verb = "is" if len(names) < 2 else "are"
+    return (
+        f"{_named(names)} {verb} replicated over the {count} devices of axis {axis}, over which the batch is sharded: "
+        f"{scaled(size, 'B')} per device."
+    )
+
+
+def shard_state(names: Sequence[str], axis: str, count: int) -> str:
+    """The change."""
+    return "\n".join(
+        [
+            "def over(x):",
+            f"    return NamedSharding(mesh, P({axis!r}) if x.ndim and x.shape[0] % {count} == 0 else P())",
+            *(f"{name} = jax.device_put({name}, jax.tree.map(over, {name}))" for name in names[:_MOST_NAMED]),
+            "# and the same shardings as out_shardings of jax.jit, so that the new values stay so",
+        ]
+    )
+
+
+OTHER_COLLECTIVES = (
+    "The collectives become others, as each device gathers the parameters where it uses them: trying it shows the bytes "
+    "sent before and after."
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 
@@ -28,6 +29,18 @@ def diff(program: Program, file: str, edits: Mapping[int, Sequence[str]]) -> str
     label = source.label if source is not None else file
     marked = difflib.unified_diff(before, after, label, f"{label}, changed", n=_AROUND, lineterm="")
     return "\n".join(marked)
+
+
+def wrapped(program: Program, file: str, node: ast.expr, before: str, after: str) -> str:
+    """A file with text put around an expression of it, as a diff."""
+    lines = source_lines(program, file)
+    ends = (node.lineno, node.col_offset, before), (node.end_lineno or node.lineno, node.end_col_offset or 0, after)
+    edits: dict[int, list[str]] = {}
+    for line, offset, added in reversed(ends):
+        text = edits.get(line, [lines[line - 1]])[0]
+        column = len(lines[line - 1].encode()[:offset].decode("utf-8", "replace"))
+        edits[line] = [text[:column] + added + text[column:]]
+    return diff(program, file, edits)
 
 
 def change(code: str, of_diff: str, stage: Callable[[Staged], Staged] | None = None) -> CodeChange:

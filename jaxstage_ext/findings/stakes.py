@@ -45,6 +45,12 @@ def exactly(program: Program, measure: StakeMeasure, amount: float) -> Stake:
     return stake(program, measure, amount, amount)
 
 
+def temporaries(program: Program) -> float | None:
+    """Bytes of the temporary memory, which is all that residuals can take; None where XLA does not say."""
+    known = program.memory_statistics.sizes.get("temp_size_in_bytes")
+    return None if known is None else float(known)
+
+
 def compile_seconds(program: Program) -> float | None:
     """Seconds of the program's own compile; None where it was never timed."""
     return program.seconds.get(COMPILE)

@@ -184,7 +184,7 @@ def _argument(
 
 def of_module(module: Module, entry: EntryComputation | None) -> tuple[list[ArgumentMemory], list[ResultMemory]]:
     """Arguments and results by the optimised module alone, without its buffers."""
-    rows, index = _parameter_arrays(module)
+    rows, index = parameter_arrays(module)
     entry = entry or _numbered(len(rows))
     shapes = hlo_parts.read(module, rows, index)
     aliases: dict[int, list[str]] = {}
@@ -205,7 +205,7 @@ def of_module(module: Module, entry: EntryComputation | None) -> tuple[list[Argu
     return given, _module_results(module, entry)
 
 
-def _parameter_arrays(module: Module) -> tuple[Longs, Lists]:
+def parameter_arrays(module: Module) -> tuple[Longs, Lists]:
     """The entry's parameters in the order of their numbers; the parts of the one tuple where XLA is given that."""
     rows = module.rows(b"parameter")
     rows = rows[module.computation[rows] == module.entry]

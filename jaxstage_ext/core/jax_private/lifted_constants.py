@@ -30,9 +30,7 @@ def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
         values = {id(constant): value for constant, value in zip(constants, given, strict=True)}
         return _evaluated(closed, values, args)
 
-    avals = [
-        jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype, weak_type=var.aval.weak_type) for var in _given(closed)
-    ]
+    avals = [_type(var.aval) for var in closed.jaxpr.invars]
     try:
         other = jax.jit(function).trace([_type(constant) for constant in constants], *avals)
     except Exception as error:
@@ -48,12 +46,8 @@ def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
     return made
 
 
-def _type(constant: Any) -> Any:
-    return jax.ShapeDtypeStruct(constant.shape, constant.dtype)
-
-
-def _given(closed: Any) -> list[Any]:
-    return list(closed.jaxpr.invars)
+def _type(value: Any) -> Any:
+    return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=bool(getattr(value, "weak_type", False)))
 
 
 def _named(closed: Any, names: Sequence[str]) -> Any:

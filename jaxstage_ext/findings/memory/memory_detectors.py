@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from jaxstage_ext.findings.detector import Detector
-from jaxstage_ext.findings.memory import captured_constant, missing_donation
+from jaxstage_ext.findings.memory import (
+    captured_constant,
+    missing_donation,
+    replicated_state,
+    residual_memory,
+    unread_argument,
+)
 
 MEMORY: tuple[Detector, ...] = (
     missing_donation.DETECTOR,
     captured_constant.DETECTOR,
+    residual_memory.DETECTOR,
+    unread_argument.DETECTOR,
+    replicated_state.DETECTOR,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled, share
 
 _MOST_NAMED = 3
 
@@ -54,3 +54,69 @@ _EQUINOX_ORDER = (
     '# make what is still needed after the call the first argument, then @eqx.filter_jit(donate="all-except-first")'
 )
 DONATED_IS_GONE = "A donated array cannot be used after the call: let the caller go on with the result."
+
+
+def stacked_residuals(lines: Sequence[str], length: int, size: int) -> str:
+    """What a scan keeps for its backward pass; `lines` are those of its body that compute it."""
+    what = f"what {_named(lines)} computes in each" if lines else "what each"
+    return (
+        f"The backward pass of a scan reads {what} of {length} iterations{'' if lines else ' computes'}, which are "
+        f"stacked: {scaled(size, 'B')}."
+    )
+
+
+CHECKPOINT_BODY = "jax.lax.scan(jax.checkpoint(body, prevent_cse=False), …)"
+BODY_TWICE = "The backward pass then computes the body once more in each iteration."
+
+
+def unread(name: str, part: float, size: int) -> str:
+    """An argument of which a part is never read."""
+    return f"Nothing reads {share(part)} of {name}: {scaled(size, 'B')} are passed in vain."
+
+
+def pass_what_is_read(name: str) -> str:
+    """The change."""
+    return f"# slice {name} before the call, and pass the part that is read"
+
+
+A_BATCH = "a batch of keys"
+
+
+def first_key_alone(name: str, count: int, generator: str) -> str:
+    """Keys of a batch that change nothing."""
+    return (
+        f"Of the {count} keys in {name} the first alone is read: {generator} draws all rows of a batch from its first "
+        f"key, so the others change nothing."
+    )
+
+
+def keys_of_their_own(name: str, count: int) -> str:
+    """The change."""
+    return f'{name} = jax.random.split(jax.random.key(seed, impl="threefry2x32"), {count})'
+
+
+def replicated_state(names: Sequence[str], axis: str, count: int, size: int) -> str:
+    """State of which each device holds a whole copy."""
+    verb = "is" if len(names) < 2 else "are"
+    return (
+        f"{_named(names)} {verb} replicated over the {count} devices of axis {axis}, over which the batch is sharded: "
+        f"{scaled(size, 'B')} per device."
+    )
+
+
+def shard_state(names: Sequence[str], axis: str, count: int) -> str:
+    """The change."""
+    return "\n".join(
+        [
+            "def over(x):",
+            f"    return NamedSharding(mesh, P({axis!r}) if x.ndim and x.shape[0] % {count} == 0 else P())",
+            *(f"{name} = jax.device_put({name}, jax.tree.map(over, {name}))" for name in names[:_MOST_NAMED]),
+            "# and the same shardings as out_shardings of jax.jit, so that the new values stay so",
+        ]
+    )
+
+
+OTHER_COLLECTIVES = (
+    "The collectives become others, as each device gathers the parameters where it uses them: trying it shows the bytes "
+    "sent before and after."
+)

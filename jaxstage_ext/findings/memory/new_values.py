@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from jaxstage_ext.analysis.memory import entry_values, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
@@ -21,8 +23,20 @@ _MOSTLY = 0.5
 """Of a parameter's bytes, what has to have a new value; of all arguments' bytes, where a program has one result."""
 
 
+class NewValue(NamedTuple):
+    """An argument and the result that is its new value."""
+
+    argument: ArgumentMemory
+    result: ResultMemory
+
+
 def undonated(program: Program) -> list[ArgumentMemory]:
     """The arguments whose new value is a result with memory of its own, and that are not donated."""
+    return [pair.argument for pair in pairs(program) if not pair.argument.donated and not pair.argument.becomes]
+
+
+def pairs(program: Program) -> list[NewValue]:
+    """The arguments of which a result is the new value: those that it takes the memory of, and those of their types."""
     entry = memory.entry(program)
     if entry is None:
         return []
@@ -31,27 +45,33 @@ def undonated(program: Program) -> list[ArgumentMemory]:
     if len(is_state) != len(results) - entry.tokens:
         is_state = [True] * (len(results) - entry.tokens)
     own = results[entry.tokens :]
+    by_name = {argument.name: argument for argument in arguments}
+    aliased = [NewValue(by_name[one.in_memory_of], one) for one in own if one.in_memory_of in by_name]
     free = [result for result, state in zip(own, is_state, strict=True) if state and result.in_memory_of is None]
     missed = [one for one in arguments if one.size and not one.donated and not one.becomes]
     updated = updates(program.jax_traced.jaxpr.jaxpr, program.jax_traced.jaxpr.consts)
     names = {one.name for at, one in enumerate(arguments) if at in updated}
     matched = _matched(missed, free, names)
     whole = Counter[str]()
+    taken = {pair.argument.name for pair in aliased}
+    matched = _matched([one for one in arguments if one.size and one.name not in taken], free)
+    whole, found = Counter[str](), Counter[str]()
     for argument in arguments:
         whole[memory_advice.parameter(argument.name)] += argument.size or 0
-    of_matched = Counter[str]()
-    for argument in matched:
-        of_matched[memory_advice.parameter(argument.name)] += argument.size or 0
-    mostly = {name for name, size in of_matched.items() if size >= _MOSTLY * whole[name]}
-    if len(own) == 1 and sum(of_matched.values()) < _MOSTLY * sum(whole.values()):
-        return []
-    return [argument for argument in matched if memory_advice.parameter(argument.name) in mostly]
+    for argument, _ in (*aliased, *matched):
+        found[memory_advice.parameter(argument.name)] += argument.size or 0
+    mostly = {name for name, size in found.items() if size >= _MOSTLY * whole[name]}
+    if len(own) == 1 and sum(found.values()) < _MOSTLY * sum(whole.values()):
+        matched = []
+    return [*aliased, *(pair for pair in matched if memory_advice.parameter(pair.argument.name) in mostly)]
 
 
 def _matched(
     arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory], updated: Collection[str]
 ) -> list[ArgumentMemory]:
     """Parameters of the structure of a result; of the others, the arrays of which a result is an update."""
+def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[NewValue]:
+    """Parameters of the structure of a result; of the others, the arrays of a type that as many results have."""
     by_root: dict[str, list[ArgumentMemory]] = {}
     by_result: dict[str, list[ResultMemory]] = {}
     for argument in arguments:
@@ -59,16 +79,25 @@ def _matched(
     for result in results:
         name = _RESULT.match(result.name)
         by_result.setdefault(name[0] if name else result.name, []).append(result)
-    found: list[ArgumentMemory] = []
+    found: list[NewValue] = []
     for root, held in list(by_root.items()):
         alike = next((name for name, made in by_result.items() if len(held) > 1 and _types(made) == _types(held)), None)
         if alike is not None:
             found += by_root.pop(root)
             del by_result[alike]
     left = [argument for held in by_root.values() for argument in held if argument.name in updated]
+            found += map(NewValue, by_root.pop(root), by_result.pop(alike))
+    left = [argument for held in by_root.values() for argument in held]
     wanted = Counter(memory_advice.type_of(argument) for argument in left)
-    made = Counter(memory_advice.type_of(result) for some in by_result.values() for result in some)
-    return [*found, *(one for one in left if made[memory_advice.type_of(one)] >= wanted[memory_advice.type_of(one)])]
+    made: dict[tuple[str, int, int], list[ResultMemory]] = {}
+    for result in (one for some in by_result.values() for one in some):
+        made.setdefault(memory_advice.type_of(result), []).append(result)
+    for argument in left:
+        of_type = made.get(memory_advice.type_of(argument), [])
+        if len(of_type) >= wanted[memory_advice.type_of(argument)]:
+            found.append(NewValue(argument, of_type.pop(0)))
+            wanted[memory_advice.type_of(argument)] -= 1
+    return found
 
 
 _IN_PLACE = (

@@ -1,0 +1,18 @@
+"""Residuals that a checkpoint would not keep."""
+
+from __future__ import annotations
+
+from jaxstage_ext.findings.detector import Detector, is_traced
+from jaxstage_ext.findings.finding import Finding
+from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.memory import scan_body_residuals
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.progress import Progress
+
+
+def find(program: Program, progress: Progress | None = None) -> list[Finding]:
+    """Those of scans."""
+    return scan_body_residuals.find(program)
+
+
+DETECTOR = Detector(FindingKind.RESIDUALS, find, is_traced)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.notebook.settings import JAXStage
 
 if TYPE_CHECKING:
+    from jaxstage_ext.compilation.history.history import History
     from jaxstage_ext.compilation.records.compile_record import CompileRecord
 
 LEAST_SECONDS = 1.0
 _MOST_RECORDS = 2000
 """Records of a cell that are looked at, the newest."""
+_MOST_FUNCTIONS, _MOST_CAUSES, _LONGEST_CAUSE = 3, 4, 200
 
 
 class CompileNotice:
@@ -49,7 +51,7 @@ class CompileNotice:
 
 
 def notice(records: Sequence[CompileRecord]) -> str:
-    """The line for a cell's records; "" where none recompiled for more than a second in a way that can be avoided."""
+    """The line for a cell's records, with each cause; "" where what can be avoided took no more than a second."""
     from jaxstage_ext.compilation.records.compile_record import Asker
 
     users = [record for record in records[-_MOST_RECORDS:] if record.asker is Asker.USER]
@@ -57,24 +59,51 @@ def notice(records: Sequence[CompileRecord]) -> str:
         return ""
     from jaxstage_ext.compilation.causes.precedents import function_key
     from jaxstage_ext.compilation.history.history import history
+    from jaxstage_ext.report.text.units import plural
+
+    whole = history()
+    functions: dict[object, dict[object, list[CompileRecord]]] = {}
+    for record in users:
+        if whole.is_recompile(record) and whole.verdict(record).can_be_mended:
+            causes = functions.setdefault(function_key(record), {})
+            causes.setdefault(whole.verdict(record).cause_and_part, []).append(record)
+    avoidable = sorted((_longest_first(causes.values()) for causes in functions.values()), key=_seconds_of_all)[::-1]
+    if sum(map(_seconds_of_all, avoidable)) <= LEAST_SECONDS:
+        return ""
+    said = [_of_function(whole, causes, users) for causes in avoidable[:_MOST_FUNCTIONS]]
+    if len(avoidable) > _MOST_FUNCTIONS:
+        said.append(plural(len(avoidable) - _MOST_FUNCTIONS, "more function"))
+    return f"{' · '.join(said)}. %compiles"
+
+
+def _of_function(whole: History, causes: list[list[CompileRecord]], users: Sequence[CompileRecord]) -> str:
+    """What is said of one function: its recompiles of all causes, and each cause, with its time if there are more."""
+    from jaxstage_ext.compilation.causes.precedents import function_key
     from jaxstage_ext.compilation.records.record_names import unique_title
     from jaxstage_ext.compilation.records.record_outcome import recompiles_text
     from jaxstage_ext.report.text.terminal import clean, cut
-    from jaxstage_ext.report.text.units import duration
+    from jaxstage_ext.report.text.units import duration, plural
 
-    whole = history()
-    by_function: dict[tuple[object, ...], list[CompileRecord]] = {}
-    for record in users:
-        if whole.is_recompile(record) and whole.verdict(record).can_be_mended:
-            by_function.setdefault((function_key(record), whole.verdict(record).cause_and_part), []).append(record)
-    worst = max(by_function.values(), key=_seconds, default=[])
-    if _seconds(worst) <= LEAST_SECONDS:
-        return ""
-    why, own = whole.why(worst[-1]).rstrip("."), function_key(worst[-1])
-    every = sum(whole.is_recompile(record) and function_key(record) == own for record in users)
-    of_all = f" (of {every:,})" if every > len(worst) else ""
-    took = f"{recompiles_text(worst)}{of_all}, {duration(_seconds(worst))}"
-    return f"{clean(unique_title(worst[-1]))} {took}: {cut(clean(why), 200)}. %compiles"
+    every = [record for cause in causes for record in cause]
+    own = function_key(every[0])
+    recompiles = sum(whole.is_recompile(record) and function_key(record) == own for record in users)
+    of_all = f" (of {recompiles:,})" if recompiles > len(every) else ""
+    why = [cut(clean(whole.why(cause[-1]).rstrip(".")), _LONGEST_CAUSE) for cause in causes[:_MOST_CAUSES]]
+    if len(causes) > 1:
+        times = [(f"{len(cause):,} times, " if len(cause) > 1 else "") + duration(_seconds(cause)) for cause in causes]
+        why = [f"{each} ({time})" for each, time in zip(why, times, strict=False)]
+    if len(causes) > _MOST_CAUSES:
+        why.append(plural(len(causes) - _MOST_CAUSES, "more cause"))
+    took = f"{recompiles_text(every)}{of_all}, {duration(_seconds(every))}"
+    return f"{clean(unique_title(causes[0][-1]))} {took}: {'; '.join(why)}"
+
+
+def _longest_first(causes: Iterable[list[CompileRecord]]) -> list[list[CompileRecord]]:
+    return sorted(causes, key=_seconds, reverse=True)
+
+
+def _seconds_of_all(causes: Sequence[Sequence[CompileRecord]]) -> float:
+    return sum(map(_seconds, causes))
 
 
 def _seconds(records: Sequence[CompileRecord]) -> float:

@@ -42,7 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_the_magic_shows_the_folder_and_returns_the_report(shell: Shell, folder: Path) -> None:
     shell.run("_ = jax.jit(lambda x: x * 41)(x)")
     seen = shell.run("c = %compile_cache\nprint(c)")
-    assert cache_wording.headline(shell["c"]) in seen.text and shell["c"].state.folder == str(folder)
+    assert cache_wording.headline(shell["c"]) in " ".join(seen.text.split()) and shell["c"].state.folder == str(folder)
+    assert f" {folder}\n" in seen.text, "in full, on one line"
     assert len(shell["c"].table()) == len(list(folder.iterdir()))
 
 

@@ -266,13 +266,23 @@ def test_a_function_compiled_in_a_loop_adds_up(shell: Shell, monkeypatch: pytest
     assert shell.run("step(xs[1]);").text == ""
 
 
-def test_the_line_of_one_of_two_causes_says_how_many_there_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`%compiles` counts the recompiles of all causes: the two figures are of one thing."""
+def test_the_line_names_all_causes_with_the_time_of_each(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`%compiles` counts the recompiles of all causes: the figures are of one thing."""
     slow(monkeypatch, 1.5)
     shell.run("step(xs[0]);")
-    seen = shell.run("step(xs[1]); step(xs[3]); step(xs[4]);")
-    assert "step compiled again 2 times (of 3), 3 s: " in seen.text
+    said = shell.run("step(xs[1]); step(xs[3]); step(xs[4]);").text
+    assert "step compiled again 3 times, 4.5 s: x is f32[11], was f32[10] (2 times, 3 s); x is int32, was" in said
+    assert said.endswith("float32 (1.5 s). %compiles\n")
     assert "3 compiles, 4.5 s" in shell.run("%compiles").text
+
+
+def test_the_line_names_every_function_that_recompiled(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow(monkeypatch, 0.6)
+    shell.run("@jax.jit\ndef other(y): return y + 1\nstep(xs[0]), other(xs[0]);")
+    said = shell.run("step(xs[1]), other(xs[1]);").text
+    assert said.count("compiled again, 600 ms: ") == 2, "together more than a second"
+    assert "step" in said and "other" in said
+    assert shell.run("step(xs[2]);").text == "", "alone less than a second"
 
 
 def test_no_line_where_it_is_off_or_cheap_or_of_ours(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jaxstage_ext.compilation.persistent import miss_causes
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
-from jaxstage_ext.compilation.persistent.folder_names import folder_names
+from jaxstage_ext.compilation.persistent.folder_name import folder_name
 from jaxstage_ext.compilation.persistent.folder_state import FolderState, FolderUse
 from jaxstage_ext.compilation.persistent.key_differences import KeyDifference
 from jaxstage_ext.compilation.persistent.miss_causes import MissCause, MissCauses, MissGroup
@@ -39,13 +39,7 @@ def headline(report: CacheReport) -> str:
     if not state.folder:
         return "JAX's persistent compilation cache is not in use"
     verb = "will use" if state.use is FolderUse.NOT_OPENED_YET else "uses"
-    return f"JAX's persistent compilation cache {verb} {_names(state)[0]}"
-
-
-def _names(state: FolderState) -> tuple[str, str]:
-    """The folder in use and the folder that was set, distinguishable where they differ."""
-    used, was_set = folder_names((state.folder, state.set_folder))
-    return used, was_set
+    return f"JAX's persistent compilation cache {verb} {folder_name(state.folder)}"
 
 
 def sentences(report: CacheReport) -> list[str]:
@@ -75,7 +69,7 @@ def _wrong_keys(tally: CacheTally) -> Iterator[str]:
 
 
 def _wrong_folder(state: FolderState) -> Iterator[str]:
-    was_set = _names(state)[1]
+    was_set = folder_name(state.set_folder)
     if state.use is FolderUse.EARLIER_FOLDER:
         what = f"{was_set} was set later" if was_set else "jax_compilation_cache_dir was unset later"
         yield f"{what}, and JAX keeps the folder that it opened first; {_RESET} makes it take the new one"

@@ -11,6 +11,7 @@ from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests import compile_cache_entry_requests
 from jaxstage_ext.panel.requests.compile_cache_entry_requests import cache_program
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.public_paths import public_json
 
 if TYPE_CHECKING:
     from jaxstage_ext.compilation.persistent.cache_report import CacheReport
@@ -52,6 +53,13 @@ def listed(programs: Programs, params: Params, most: int) -> Answer:
     }, buffers
 
 
+def _publicly_listed(programs: Programs, params: Params, most: int) -> Answer:
+    """The same, its folders shortened, as what is saved may go to others."""
+    answer, buffers = listed(programs, params, most)
+    shortened = {name: public_json(answer[name]) for name in ("headline", "warnings")}
+    return answer | shortened, buffers
+
+
 def _shown_table(report: CacheReport) -> Table:
     """The table with the states and last hits in the words of the still forms."""
     from jaxstage_ext.compilation.persistent.cache_report import hit_word, state_word  # it imports JAX
@@ -85,7 +93,7 @@ def saved_requests(
     program: CompileCacheProgram, rows: int, details: int, seconds: float
 ) -> Iterator[tuple[str, Params, Method]]:
     """What a saved report answers: so many entries."""
-    yield "compile_cache", {}, functools.partial(listed, most=rows)
+    yield "compile_cache", {}, functools.partial(_publicly_listed, most=rows)
     yield "compile_cache_misses", {}, METHODS["compile_cache_misses"]
 
 

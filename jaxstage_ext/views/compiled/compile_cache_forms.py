@@ -26,7 +26,9 @@ def text(report: CacheReport, columns: int = 100) -> str:
     columns = min(max(columns, NARROWEST), WIDEST)
     lines = []
     for sentence in (cache_wording.headline(report), *map(_marked, cache_wording.warnings(report))):
-        lines += textwrap.wrap(clean(sentence), columns, subsequent_indent="  ")
+        lines += textwrap.wrap(
+            clean(sentence), columns, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        )
     for sentence in _sentences(report):
         lines += textwrap.wrap(clean(sentence), columns, subsequent_indent="  ")
     for each in cache_advice.advice(report):

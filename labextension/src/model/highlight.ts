@@ -11,13 +11,14 @@ export interface Token {
   def?: boolean;
 }
 
-type Rule = [cls: string, pattern: string];
+export type Rule = [cls: string, pattern: string];
 
-const STRING: Rule = ["str", String.raw`"(?:[^"\\]|\\.)*"?`];
-const NUMBER: Rule = ["num", String.raw`(?<![\w.%#@])-?(?:0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf\b|nan\b)`];
+export const STRING: Rule = ["str", String.raw`"(?:[^"\\]|\\.)*"?`];
+export const NUMBER: Rule = ["num", String.raw`(?<![\w.%#@])-?(?:0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf\b|nan\b)`];
 const DTYPE = "(?:pred|bool|token|opaque|key<\\w+>|[usif]\\d+|bf16|f8\\w+|c64|c128|float\\d+|int\\d+|uint\\d+)";
 
-const RULES = byName<Rule[]>({
+/** Of each kind; a tab adds those of kinds that it alone shows. */
+export const RULES = byName<Rule[]>({
   python: [
     ["com", "#.*"],
     ["str", String.raw`[rbfuRBFU]{0,2}(?:"""(?:[^\\]|\\.)*?(?:"""|$)|'''(?:[^\\]|\\.)*?(?:'''|$)|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)`],
@@ -69,57 +70,6 @@ const RULES = byName<Rule[]>({
   ],
 });
 
-RULES.llvm = [
-  ["com", ";.*"],
-  STRING,
-  ["name", String.raw`%[\w$.-]+`],
-  ["ref", String.raw`@[\w$.-]+|@"[^"]*"`],
-  ["type", String.raw`\b(?:i\d+|float|double|half|bfloat|ptr|void|label|fp128)\b`],
-  ["kw", String.raw`\b(?:define|declare|attributes|target|source_filename|ret|br|switch|unreachable|to|x)\b`],
-  ["attr", String.raw`!\w[\w.]*|#\d+`],
-  ["op", String.raw`(?<= = )(?:tail )?[a-z]\w*|(?<=^ +)[a-z]\w*(?= )`],
-  NUMBER,
-  ["", String.raw`[A-Za-z_][\w.]*`],
-];
-RULES.asm = [
-  ["com", ";.*|#.*|<[^>]*>"],
-  ["ref", String.raw`^\S+:$|\.L[\da-f]+\b`],
-  ["com", String.raw`^\s*[\da-f]+:`],
-  ["op", String.raw`(?<=^\s*[\da-f]+:\s+)[a-z][\w.]*`],
-  ["kw", String.raw`\b(?:[xyz]mmword|[qdo]?word|byte|ptr|[XYZ]MMWORD|[QDO]?WORD|BYTE|PTR)\b`],
-  ["name", String.raw`\b(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|[sd]il|[sb]pl|r\d+[dwb]?|[xyz]mm\d+|k[0-7]|[xwvqdsbh]\d+|xzr|wzr|lr)\b`],
-  NUMBER,
-  ["", String.raw`[A-Za-z_][\w.]*`],
-];
-RULES.ptx = [
-  ["com", "//.*"],
-  STRING,
-  ["ref", String.raw`^\$?[\w$]+:|\$L_\w+`],
-  ["name", String.raw`%[\w.]+`],
-  ["op", String.raw`(?<=^\s+(?:@!?%\w+\s+)?)[a-z][\w.:]*`],
-  ["kw", String.raw`(?<!\w)\.(?:visible|entry|func|param|reg|shared|global|const|local|extern|align|version|target|address_size|pragma|reqntid|maxntid|minnctapersm|maxnreg)\b`],
-  ["type", String.raw`(?<!\w)\.(?:[usbf]\d+\w*|pred|ptr|v[248])\b`],
-  NUMBER,
-  ["", String.raw`[A-Za-z_][\w$.]*`],
-];
-RULES.sass = [
-  ["com", String.raw`//.*|/\*.*?\*/`],
-  ["ref", String.raw`\.L_\w+|^[\w.$]+:$`],
-  ["attr", String.raw`@!?U?P[\dT]+`],
-  ["op", String.raw`(?<=\*/\s+(?:@!?U?P[\dT]+\s+)?)[A-Z][\w.]*`],
-  ["name", String.raw`\b(?:UR\d+|R\d+|URZ|RZ|UP[\dT]|P[\dT]|B\d+|SR_[\w.]+)`],
-  ["kw", String.raw`^\s*\.\w+`],
-  NUMBER,
-  ["", String.raw`[A-Za-z_][\w.]*`],
-];
-RULES.bundles = [
-  ["com", String.raw`/\*.*?\*/|^= .*`],
-  ["attr", String.raw`^\s*(?:0x)?[\da-f]+ *(?:\w\w)? *(?=:)`],
-  ["name", String.raw`%\w+`],
-  ["op", String.raw`(?<= = )[a-z][\w.]*`],
-  NUMBER,
-  ["", String.raw`[A-Za-z_][\w.]*`],
-];
 /** Texts of kernels are called "stage:kernel"; some stages are written alike. */
 const WRITTEN_AS = byName<string>({ llvm0: "llvm", mosaic: "stablehlo", ttir: "stablehlo" });
 

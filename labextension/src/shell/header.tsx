@@ -1,7 +1,8 @@
 import { clock, duration, percent } from "../wire/figures";
 import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import { LinkButton } from "../parts/buttons";
-import { useDocuments, usePanel, useQuestion, useQuestions, useSelection } from "../parts/hooks";
+import { useDocuments, useKeptState, usePanel, useQuestion, useQuestions, useSelection } from "../parts/hooks";
+import { IconButton } from "../parts/icons";
 import { useElapsed } from "../parts/waiting";
 import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
 import { Warnings } from "./warnings";
@@ -163,6 +164,7 @@ export function Header() {
   const panel = usePanel();
   const { calls, busy } = panel.state;
   const summary = selection.summary;
+  const [whole, showWhole] = useKeptState("whole header", false);
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
   const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
   const show = () => {
@@ -170,7 +172,7 @@ export function Header() {
     if (row >= 0) selection.select("python", row, "");
   };
   return (
-    <header class="jxs-header">
+    <header class={whole ? "jxs-header" : "jxs-header jxs-short"}>
       <div class="jxs-top">
         <code class="jxs-signature" title={summary.signature}>
           {summary.signature || summary.name}
@@ -182,6 +184,7 @@ export function Header() {
         )}
         {calls.length > 1 && <Picker calls={calls} />}
         <span class="jxs-target">{summary.target}</span>
+        <IconButton icon={whole ? "fold" : "unfold"} label="Whole header" pressed={whole} onClick={() => showWhole(!whole)} />
       </div>
       <div class="jxs-figures">
         <div class="jxs-stages" role="list" aria-label="stages">

@@ -1,4 +1,5 @@
 import { TABS } from "jaxstage:tabs";
+import { useEffect, useRef } from "preact/hooks";
 import { Message, PanelButtons } from "../parts/buttons";
 import { useSelection } from "../parts/hooks";
 import type { Summary } from "../wire/state";
@@ -35,9 +36,14 @@ function move(event: KeyboardEvent): void {
 
 export function Tabs({ tabs, open, onFull }: { tabs: string[]; open: string; onFull: () => void }) {
   const selection = useSelection();
+  const bar = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const at = bar.current?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (at) bar.current?.scrollTo({ left: at.offsetLeft - at.offsetWidth });
+  }, [open]);
   return (
     <div class="jxs-tabbar">
-      <div class="jxs-tabs" role="tablist" aria-label="views" onKeyDown={move}>
+      <div class="jxs-tabs" ref={bar} role="tablist" aria-label="views" onKeyDown={move}>
         {tabs.map((name, i) => {
           const { title = name, hint = "" } = TABS[name] ?? {};
           return (

@@ -15,6 +15,9 @@ import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelect
 import { KernelList } from "./list";
 import { Pane } from "../../parts/pane";
 import { Waiting } from "../../parts/waiting";
+import { addLanguages } from "./languages";
+
+addLanguages();
 
 const EXPERIMENTAL = "bundles";
 

@@ -102,10 +102,6 @@ def label(program: Program, file: str, line: int) -> str:
 
 def definition(tree: ast.Module, name: str, first: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The `def` of a function whose code begins at a line, with its decorators."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name != name:
-            continue
-        if min(node.lineno, *(each.lineno for each in node.decorator_list), node.lineno) == first:
     named = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
     for node in named:
         if node.name == name and first == min(each.lineno for each in (node, *node.decorator_list)):

@@ -19,6 +19,7 @@ def test_nothing_is_found_in_what_is_well_made(make: Callable[[], Made]) -> None
     assert not findings.failures and not findings.waiting
 
 
+@pytest.mark.seldom("36 compiles for TPUs and GPUs; each kind has its twins there")
 @pytest.mark.parametrize("target", ["v5e:1x1", "h100"])
 @pytest.mark.parametrize(
     "make", [one for one in PROGRAMS if "sharded" not in one.__name__][:-1], ids=lambda one: one.__name__

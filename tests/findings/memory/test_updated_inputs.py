@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxstage_ext.findings.memory.new_values import updates
+from jaxstage_ext.findings.memory.updated_inputs import updates
 
 X, W, AT = jnp.ones((8, 8)), jnp.ones((8, 8)), jnp.int32(1)
 

@@ -59,7 +59,7 @@ def pairs(program: Program) -> list[NewValue]:
 
 
 def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[NewValue]:
-    """Parameters of the structure of a result; of the others, the arrays of a type that as many results have."""
+    """Parameters of the structure of a result; else the arrays of types that as many results have."""
     by_root: dict[str, list[ArgumentMemory]] = {}
     by_result: dict[str, list[ResultMemory]] = {}
     for argument in arguments:
@@ -79,7 +79,7 @@ def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
         made.setdefault(memory_advice.type_of(result), []).append(result)
     for argument in left:
         of_type = made.get(memory_advice.type_of(argument), [])
-        if len(of_type) >= wanted[memory_advice.type_of(argument)]:
+        if len(of_type) == wanted[memory_advice.type_of(argument)]:
             found.append(NewValue(argument, of_type.pop(0)))
             wanted[memory_advice.type_of(argument)] -= 1
     return found

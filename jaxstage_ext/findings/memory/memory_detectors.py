@@ -9,6 +9,7 @@ from jaxstage_ext.findings.memory import (
     replicated_state,
     residual_memory,
     unread_argument,
+    unused_donation,
 )
 
 MEMORY: tuple[Detector, ...] = (
@@ -17,4 +18,5 @@ MEMORY: tuple[Detector, ...] = (
     residual_memory.DETECTOR,
     unread_argument.DETECTOR,
     replicated_state.DETECTOR,
+    unused_donation.DETECTOR,
 )

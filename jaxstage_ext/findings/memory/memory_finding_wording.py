@@ -117,6 +117,24 @@ def shard_state(names: Sequence[str], axis: str, count: int) -> str:
 
 
 OTHER_COLLECTIVES = (
-    "The collectives become others, as each device gathers the parameters where it uses them: trying it shows the bytes "
-    "sent before and after."
+    "The collectives become others, as each device gathers the parameters where it uses them: trying it shows the "
+    "bytes sent."
 )
+
+
+def unused_donation(names: Sequence[str], result: str, differs: str, types: tuple[str, str], size: int) -> str:
+    """Donated arguments whose memory no result takes; `types` are those of the largest and of its result."""
+    verb = "is" if len(names) < 2 else "are"
+    given, made = types
+    detail = f" ({given} and {made})" if given != made else f" ({given})"
+    return (
+        f"{_named(names)} {verb} donated, and {result} does not take the memory because its {differs} is another"
+        f"{detail}: {scaled(size, 'B')} of results have memory of their own."
+    )
+
+
+def make_alike(name: str, result: str, differs: str, given: str) -> str:
+    """The change."""
+    if differs == "dtype":
+        return f"# return {result} as {given.partition('[')[0]}, the dtype of {name}"
+    return f"# return {result} with the {differs} of {name}"

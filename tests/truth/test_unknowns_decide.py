@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_costs import Device, Instruction, cost
+from made_costs import NUMBER, Device, Instruction, cost
 
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
 from jaxstage_ext.analysis.cost import module_cost, roofline
-from jaxstage_ext.analysis.cost.ceilings import UNDECIDED, Ceiling
+from jaxstage_ext.analysis.cost.ceilings import UNDECIDED, Ceiling, Doubt
 from jaxstage_ext.analysis.cost.loops.executions import Executions, Loop
 from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.core.targets.catalogue import CATALOGUE
@@ -117,4 +117,46 @@ def described(roof: Any) -> str:
 def test_an_open_verdict_says_that_it_is_open() -> None:
     for work, exchanges in map(made, range(150)):
         roof = roofline.read(work, Device(), "cpu", exchanges)
-        assert described(roof).startswith("Can't tell") == (roof.outcome in UNDECIDED)
+        is_open = described(roof).startswith("Can't tell") or ", unless " in described(roof)
+        assert is_open == (roof.outcome in UNDECIDED)
+        assert (", unless " in described(roof)) == (roof.decision.condition is not None)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_a_condition_holds_wherever_what_is_unknown_falls(seed: int) -> None:
+    """FLOPs, a peak or a link are given times that together are just below the condition's, in eight random ways."""
+    work, exchanges = made(seed)
+    drawn = roofline.read(work, device := Device(), "cpu", exchanges)
+    if (condition := drawn.decision.condition) is None:
+        return
+    random = np.random.default_rng(seed)
+    doubts = {reason.doubt for reason in drawn.reasons}
+    for _ in range(8):
+        share = random.dirichlet(np.ones(len(work.ops) + 2)) * condition.seconds * 0.999
+        flops = np.where(np.isnan(work.flops), share[:-2] * 100 / np.maximum(work.runs, 1), work.flops)
+        known = replace(work, flops=flops if Doubt.FLOPS in doubts else np.nan_to_num(work.flops, nan=HUGE), unknown={})
+        done = float((known.flops * known.runs)[[shape == "s32" for shape in dtypes(work)]].sum())
+        vector = max(done, 1e-9) / share[-2] if Doubt.PEAK in doubts else device.vector.get("s32", 1e9)
+        times = tuple(e._replace(seconds=share[-1], why="") if np.isnan(e.seconds) else e for e in exchanges)
+        roof = roofline.read(known, replace(device, vector=device.vector | {"s32": vector}), "cpu", times)
+        assert roof.bounded_by is condition.ceiling
+
+
+def dtypes(work: Cost) -> list[str]:
+    names = {number: name for name, number in NUMBER.items()}
+    return [names[kind] for kind in work.ops.shapes.element_type.tolist()]
+
+
+def test_a_condition_that_is_exceeded_is_overturned() -> None:
+    """Memory 10 s and 4 s, computation 2 s; above 8 s of the second's computation that is more than memory has left."""
+    moves, works = Instruction("a", "add", 0, 100), Instruction("c", "add", 200, 0)
+    drawn = roofline.read(cost(moves, works, Instruction("b", "custom-call", NAN, 40)), Device(), "cpu")
+    assert drawn.decision.condition == (Ceiling.MEMORY, 8.0)
+    for seconds, ceiling in ((7.9, Ceiling.MEMORY), (8.1, Ceiling.COMPUTE)):
+        roof = roofline.read(cost(moves, works, Instruction("b", "custom-call", seconds * 100, 40)), Device(), "cpu")
+        assert roof.bounded_by is ceiling
+
+
+def test_many_made_programs_have_a_condition() -> None:
+    drawn = [roofline.read(work, Device(), "cpu", exchanges) for work, exchanges in map(made, range(150))]
+    assert sum(roof.decision.condition is not None for roof in drawn) > 15

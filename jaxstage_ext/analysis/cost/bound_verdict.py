@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives.exposed_time import Exchange
 from jaxstage_ext.analysis.cost import work_ranges
-from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason
+from jaxstage_ext.analysis.cost.ceilings import BoundCondition, BoundDecision, Ceiling, Doubt, DoubtReason
 from jaxstage_ext.analysis.cost.compute_times import ComputeTimes
 from jaxstage_ext.analysis.cost.instruction_times import InstructionTimes
 from jaxstage_ext.analysis.cost.module_cost import Cost
@@ -120,6 +120,11 @@ class _Program:
 
         A ceiling is compared with another in one sum, so that one loop runs equally often for both.
         """
+        leads = self.leads(doubts)
+        return next((ceiling for ceiling in KNOWN if leads[ceiling] > 0), Ceiling.UNKNOWN)
+
+    def leads(self, doubts: Collection[Doubt] = ()) -> dict[Ceiling, float]:
+        """How much more time each ceiling surely takes than any other with these doubts resolved; negative for less."""
         times = self.times.without(doubts)
         least, most = times.at_least(), times.at_most()
         pairs = [(ceiling, other) for ceiling in KNOWN for other in Ceiling if other is not ceiling]
@@ -127,10 +132,10 @@ class _Program:
         of_branches: Callable[..., Any] = _of_last if Doubt.BRANCH in doubts else _least
         rule = Rule(of_branches) if Doubt.LOOP in doubts else Rule(of_branches, unknown_trips=0, unknown_losses=np.inf)
         totals = self.totals([*ahead, np.nan_to_num(times.least - times.hidden)], rule)
-        sure = dict.fromkeys(KNOWN, True)
+        leads = dict.fromkeys(KNOWN, np.inf)
         for (ceiling, _), lead in zip(pairs, totals, strict=False):
-            sure[ceiling] &= lead > 0
-        return next((ceiling for ceiling in KNOWN if sure[ceiling]), Ceiling.UNKNOWN)
+            leads[ceiling] = min(leads[ceiling], lead)
+        return leads
 
 
 def _least(inner: Floats, axis: int) -> Any:
@@ -167,7 +172,34 @@ def verdict(cost: Cost, times: InstructionTimes) -> BoundDecision:
     doubts = _doubts(program) if ceiling is Ceiling.UNKNOWN else ()
     if ceiling is Ceiling.UNKNOWN and not doubts and seconds:
         ceiling = max(KNOWN, key=lambda other: shares[other])
-    return BoundDecision(ceiling, seconds, shares, known, doubts)
+    return BoundDecision(ceiling, seconds, shares, known, doubts, _condition(program, doubts))
+
+
+def _condition(program: _Program, doubts: Sequence[Doubt]) -> BoundCondition | None:
+    """How long what is unknown may take without overturning the verdict.
+
+    An instruction that takes longer than its bound by the ceiling that leads, m, no longer counts for it, and what it
+    takes, t > m, counts against it: the lead shrinks by m + t, less than twice what is unknown takes. All of them
+    together take no more than their m from the ceiling, and it needs at least the least m to begin with. What hides
+    other work can hide as much again.
+    """
+    if not doubts or not _OF_TIME.issuperset(doubts):
+        return None
+    leads = program.leads(doubts)
+    ceiling = max(KNOWN, key=lambda each: leads[each])
+    if not 0 < leads[ceiling] < np.inf:
+        return None
+    times = program.times.without(doubts)
+    if times.hidden.any():
+        return BoundCondition(ceiling, leads[ceiling] / 3)
+    if any(_is_present(program, doubt) for doubt in (Doubt.LOOP, Doubt.BRANCH)):
+        return BoundCondition(ceiling, leads[ceiling] / 2)
+    is_open = np.any([_columns(program.times)[doubt] > 0 for doubt in doubts], axis=0)
+    own = times.at_least()[ceiling]
+    (lost,) = program.totals([np.where(is_open, own, 0.0)], _LEAST)
+    rows = program.cost.shown[is_open[program.cost.shown]]
+    first = float((own * program.cost.runs)[rows].min()) if len(rows) else 0.0
+    return BoundCondition(ceiling, max(leads[ceiling] / 2, leads[ceiling] - lost, first))
 
 
 def _split(whole: Floats, bounds: list[Ceiling]) -> list[Floats]:
@@ -184,8 +216,20 @@ def _doubts(program: _Program) -> tuple[Doubt, ...]:
 
 
 def _is_present(program: _Program, doubt: Doubt) -> bool:
-    times, shown, control = program.times, program.cost.shown, program.cost.control
-    columns: dict[Doubt, npt.NDArray[Any]] = {
+    shown, control, columns = program.cost.shown, program.cost.control, _columns(program.times)
+    if doubt in columns:
+        return bool((columns[doubt][shown] > 0).any())
+    opcode = b"while" if doubt is Doubt.LOOP else b"conditional"
+    rows = control.running(opcode)
+    return any(doubt is Doubt.BRANCH or program.cost.loops.trips[row].trips is None for row in rows)
+
+
+_OF_TIME = frozenset(Doubt) - {Doubt.LOOP, Doubt.BRANCH}
+
+
+def _columns(times: InstructionTimes) -> dict[Doubt, npt.NDArray[Any]]:
+    """Per instruction, whether each doubt about a time concerns it."""
+    return {
         Doubt.FLOPS: times.flops_open,
         Doubt.PEAK: times.peak_open,
         Doubt.FUNCTION: times.function_open,
@@ -193,8 +237,3 @@ def _is_present(program: _Program, doubt: Doubt) -> bool:
         Doubt.ON_CHIP: times.on_chip,
         Doubt.HOST: times.host_open,
     }
-    if doubt in columns:
-        return bool((columns[doubt][shown] > 0).any())
-    opcode = b"while" if doubt is Doubt.LOOP else b"conditional"
-    rows = control.running(opcode)
-    return any(doubt is Doubt.BRANCH or program.cost.loops.trips[row].trips is None for row in rows)

@@ -54,6 +54,15 @@ class DoubtReason(NamedTuple):
     """How many instructions it concerns."""
 
 
+class BoundCondition(NamedTuple):
+    """What bounds a program as long as what is unknown takes no more than a time."""
+
+    ceiling: Ceiling
+    seconds: float
+    """Of all instructions that the doubts concern, together. Below it nothing unknown overturns the verdict, whichever
+    of them it falls on; above it something may."""
+
+
 class BoundDecision(NamedTuple):
     """What bounds a program."""
 
@@ -67,3 +76,5 @@ class BoundDecision(NamedTuple):
     """Of that time, what each ceiling gives, be it exceeded or not by what is unknown."""
     doubts: tuple[Doubt, ...] = ()
     """What is unknown and could overturn it; empty where it is decided."""
+    condition: BoundCondition | None = None
+    """On what it is decided; None where it is decided, or where no time alone would decide it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
+from jaxstage_ext.analysis.cost.ceilings import BoundCondition, BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 from jaxstage_ext.report.text.units import plural, scaled
 from jaxstage_ext.report.text.units import share as percent
@@ -151,8 +151,45 @@ def verdict(
         takes = "exposed collectives" if ceiling is Ceiling.INTERCONNECT else f"{ceiling}-bound instructions"
         bound = f"{percent(decision.shares[ceiling])} of the {scaled(decision.seconds, 's')} lower bound on {title}"
         return f"Bound by {ceiling}: {takes} take {bound}."
+    if decision.condition is not None:
+        return f"{_conditional(decision.condition, title, reasons, is_measured)}{_known(decision, title)}"
     why = "; ".join(doubt(reason, title, is_measured) for reason in reasons)
     return f"Can't tell what bounds it: {why}.{_known(decision, title)}"
+
+
+def _conditional(condition: BoundCondition, title: str, reasons: Sequence[DoubtReason], is_measured: bool) -> str:
+    """What bounds a program, and how long what is unknown would have to take to overturn that."""
+    parts = [_unknown_part(reason, title, is_measured) for reason in reasons]
+    what = " and ".join(part for part, _ in parts) + (" together" if len(parts) > 1 else "")
+    takes = "takes" if len(parts) == 1 and _is_one(reasons[0]) else "take"
+    limit, why = scaled(condition.seconds, "s"), "; ".join(dict.fromkeys(reason for _, reason in parts))
+    return f"Bound by {condition.ceiling}, unless {what} {takes} more than {limit}: {why}."
+
+
+def _is_one(reason: DoubtReason) -> bool:
+    if reason.doubt in (Doubt.LINK, Doubt.FLOPS):
+        return reason.instructions == 1
+    return reason.doubt is Doubt.ON_CHIP or (reason.doubt is Doubt.FUNCTION and len(reason.what) == 1)
+
+
+def _unknown_part(reason: DoubtReason, title: str, is_measured: bool) -> tuple[str, str]:
+    """(what takes an unknown time, why it is unknown)."""
+    source = "exactly known" if is_measured else "published"
+    at = f" at {reason.line}" if reason.line else ""
+    named = ", ".join(reason.what[:_MOST_REASONS]) + (", …" if len(reason.what) > _MOST_REASONS else "")
+    many, it = plural(reason.instructions, "instruction"), "it" if _is_one(reason) else "them"
+    if reason.doubt is Doubt.LINK:
+        whole = "the collective" if _is_one(reason) else f"{reason.instructions:,} collectives"
+        return whole, "; ".join(reason.what)
+    if reason.doubt is Doubt.FLOPS:
+        return f"{many}{at}", f"{'its' if _is_one(reason) else 'their'} FLOPs are not counted ({named})"
+    if reason.doubt is Doubt.PEAK:
+        return f"{named} operations ({many}{at})", f"the peak of {title} for {it} is not {source}"
+    if reason.doubt is Doubt.FUNCTION:
+        return f"{named} ({many}{at})", f"how long {title} takes for {it} is not {source}"
+    if reason.doubt is Doubt.ON_CHIP:
+        return "memory on the chip", f"its bandwidth, which {many} use, is not published"
+    return f"moves to and from host memory ({many}{at})", "how fast they are depends on the host"
 
 
 def _known(decision: BoundDecision, title: str) -> str:

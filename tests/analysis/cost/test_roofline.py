@@ -93,7 +93,8 @@ def test_without_a_peak_for_its_dtype_the_bound_is_unknown_and_that_is_said() ->
     assert found.seconds.tolist() == [4]
     assert found.reasons == (DoubtReason(Doubt.PEAK, ("s32 vector",), "In [5]:2", 1),)
     assert (found.outcome, found.total, found.decision.known[Ceiling.MEMORY]) == (Outcome.UNKNOWN_WORK, 4, 1)
-    assert cost_wording.doubt(found.reasons[0], "a device") in found.verdict
+    assert found.decision.condition == (Ceiling.MEMORY, 4.0), "the 4 s that it takes to move its bytes"
+    assert "the peak of a device for them is not published" in found.verdict and "more than 4 s" in found.verdict
 
 
 def test_what_is_unknown_but_small_overturns_nothing() -> None:

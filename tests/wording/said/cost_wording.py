@@ -3,7 +3,7 @@
 from wordings import constants
 
 from jaxstage_ext.analysis.cost import cost_wording as wording
-from jaxstage_ext.analysis.cost.ceilings import BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
+from jaxstage_ext.analysis.cost.ceilings import BoundCondition, BoundDecision, Ceiling, Doubt, DoubtReason, Outcome
 from jaxstage_ext.analysis.cost.work_range import Branch, RangeCause, RangeReason, WorkRange
 
 TITLE = "NVIDIA H100 SXM"
@@ -34,12 +34,18 @@ def undecided(
     return wording.verdict(outcome, BoundDecision(Ceiling.UNKNOWN, seconds, {}, known), TITLE, reasons, False, how)
 
 
+def conditional(*reasons: DoubtReason, is_measured: bool = False) -> str:
+    decision = BoundDecision(Ceiling.UNKNOWN, 0.0147, {}, KNOWN, (), BoundCondition(Ceiling.MEMORY, 1.8e-3))
+    return wording.verdict(Outcome.UNKNOWN_WORK, decision, TITLE, reasons, is_measured)
+
+
 def doubt(kind: Doubt, instructions: int = 2, line: str = "In [2]:3") -> DoubtReason:
     return DoubtReason(kind, ("f8", "f4", "f6"), line, instructions)
 
 
 ONE = WorkRange(1.2e9, 1.2e9, 1.2e9)
 NO_LINK = DoubtReason(Doubt.LINK, ("no link speed on file",), "", 1)
+TIMES = [kind for kind in Doubt if kind not in (Doubt.LOOP, Doubt.BRANCH)]
 SAID = {
     **constants(wording),
     "work: one figure": wording.work(ONE, "FLOP"),
@@ -72,6 +78,10 @@ SAID = {
         for ceiling in KNOWN
     },
     "known: the time alone": undecided(Outcome.UNKNOWN_WORK, doubt(Doubt.FLOPS), known=NOTHING),
+    **{f"condition: {kind.name}": conditional(doubt(kind)) for kind in TIMES},
+    "condition: a collective": conditional(NO_LINK),
+    "condition: measured": conditional(doubt(Doubt.FUNCTION, 1, ""), is_measured=True),
+    "condition: two doubts": conditional(doubt(Doubt.FLOPS), doubt(Doubt.FUNCTION)),
     "caches": wording.in_cache(50_000_000, 5.5e12),
     "not on the chart": wording.left_out(1, 0),
     "not on the chart, of both kinds": wording.left_out(12, 3),

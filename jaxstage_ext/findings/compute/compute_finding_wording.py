@@ -50,3 +50,44 @@ def is_narrow_enough(narrow: str, wide: str, is_emulated: bool) -> str:
     """What to look at before the change."""
     emulated = f" XLA computes {narrow} in {wide} on a CPU, where the change may save nothing." if is_emulated else ""
     return f"Whether {narrow} is precise enough for these values is not known.{emulated}"
+
+
+LATENCY = "A loop waits between its iterations, which no lower bound has."
+_INDEXED = (
+    "# index whole rows instead of slices that start at an index:\n"
+    "x.at[jnp.arange(n), start].set(rows)      # for jax.vmap of dynamic_update_slice\n"
+    "x[jnp.arange(n)[:, None], start[:, None] + jnp.arange(size)]  # for jax.vmap of dynamic_slice or jnp.roll"
+)
+
+
+def became_loop(primitive: str, trips: int | None) -> str:
+    """A loop that stands for one operation."""
+    times = f"{trips:,} iterations" if trips is not None else "an unknown number of iterations"
+    return f"The compiler makes {primitive} a loop of {times}, one after the other."
+
+
+def without_loop(primitive: str) -> str:
+    """The change."""
+    if primitive.startswith(("scatter", "gather", "dynamic_")):
+        return _INDEXED
+    return f"# {primitive} over fewer or other dimensions; no other form of it is known"
+
+
+def slow_convolution(count: int) -> str:
+    """A convolution that XLA for CPU emits as plain loops."""
+    what = "A convolution" if count == 1 else f"{count} convolutions"
+    verb = "is" if count == 1 else "are"
+    return (
+        f"{what} in a loop {verb} not channels-last, and XLA for CPU brings only those outside of loops into the form "
+        "that its library takes: it runs as plain code, tens of times slower."
+    )
+
+
+def canonical(is_of_derivative: bool) -> str:
+    """The change."""
+    if is_of_derivative:
+        return "# differentiation makes it: unroll the loop (unroll=True), or take the step outside of it"
+    return (
+        'jax.lax.conv_general_dilated(x, kernel, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))\n'
+        "# with x and kernel in these orders, or transposed before and after; or unroll the loop"
+    )

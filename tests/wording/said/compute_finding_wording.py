@@ -18,4 +18,12 @@ SAID = {
         (SourceKind.LITERAL, wording.scalar(0.5)), (SourceKind.MADE, MADE), (SourceKind.CAPTURED, "scale"))},
     "narrow enough": wording.is_narrow_enough("bf16", "f32", False),
     "narrow enough, on a CPU": wording.is_narrow_enough("bf16", "f32", True),
+    "became a loop": wording.became_loop("scatter", 4096),
+    "became a loop of unknown length": wording.became_loop("sort", None),
+    "without a loop": wording.without_loop("gather"),
+    "without a loop: sort": wording.without_loop("sort"),
+    "slow convolution": wording.slow_convolution(1),
+    "slow convolutions": wording.slow_convolution(3),
+    "canonical": wording.canonical(False),
+    "canonical: of a derivative": wording.canonical(True),
 }  # fmt: skip

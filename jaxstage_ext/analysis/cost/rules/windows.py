@@ -100,6 +100,13 @@ def multiply_adds(ops: Module, row: int, lhs: list[int], rhs: list[int], out: li
     return 2.0 * features * out[_only(numbers(10))] * batch * positions
 
 
+def is_channels_last(ops: Module, row: int) -> bool:
+    """Whether a convolution is over `b01f`, `01io` and `b01f`, as libraries want it."""
+    known, rank = read(ops), len(ops.shapes.sizes(row))
+    last = [_only(known.number(row, number)) for number in (8, 4, 10)]
+    return last == [rank - 1] * 3 and _only(known.number(row, 3)) == rank - 2 and not _only(known.number(row, 7))
+
+
 def _only(numbers: list[int]) -> int:
     return numbers[0] if numbers else 0
 

@@ -74,6 +74,14 @@ class CodeChange:
     stage: Callable[[Staged], Staged] | None = field(default=None, repr=False, compare=False)
     """Gives the changed call, staged as far as it is changed; None where no machine can make the change."""
 
+    @property
+    def lines(self) -> list[str]:
+        """The lines to write, without those that a diff takes away or has for orientation."""
+        lines = self.code.splitlines()
+        if not self.is_diff:
+            return lines
+        return [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
+
 
 @dataclass(frozen=True)
 class Finding:

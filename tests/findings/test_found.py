@@ -136,3 +136,15 @@ def test_the_panel_says_the_best_finding_in_its_head_and_a_running_program_none(
     assert not any(note.startswith("Slow.") for note in call["notes"])
     ins.program.staged.stages[-1].state = RUNNING
     assert not any("Slower." in note for note in panel_state.state_of([ins.program], True)["calls"][0]["notes"])
+
+
+def test_the_table_has_the_lines_to_write_and_not_those_around_them(program: Any) -> None:
+    of_diff = "--- In [2]\n+++ In [2], changed\n@@ -12,2 +12,2 @@\n \n-@jax.jit\n+@jax.jit(donate_argnames='x')\n def step(x):"
+    made = [
+        Finding(A, "It is so.", stake(0.5), change=CodeChange(of_diff, True)),
+        Finding(B, "It is so.", stake(0.4), change=CodeChange("x = 1\ny = 2")),
+        Finding(C, "It is so.", stake(0.3)),
+    ]
+    ins = program(Detector(A, lambda program, progress: made))
+    assert list(ins.findings.table["change"]) == ["@jax.jit(donate_argnames='x')", "x = 1; y = 2", ""]
+    assert of_diff.splitlines()[4] in str(ins.findings)

@@ -139,7 +139,8 @@ def test_the_panel_says_the_best_finding_in_its_head_and_a_running_program_none(
 
 
 def test_the_table_has_the_lines_to_write_and_not_those_around_them(program: Any) -> None:
-    of_diff = "--- In [2]\n+++ In [2], changed\n@@ -12,2 +12,2 @@\n \n-@jax.jit\n+@jax.jit(donate_argnames='x')\n def step(x):"
+    head = "--- In [2]\n+++ In [2], changed\n@@ -12,2 +12,2 @@\n"
+    of_diff = f"{head} \n-@jax.jit\n+@jax.jit(donate_argnames='x')\n def step(x):"
     made = [
         Finding(A, "It is so.", stake(0.5), change=CodeChange(of_diff, True)),
         Finding(B, "It is so.", stake(0.4), change=CodeChange("x = 1\ny = 2")),

@@ -208,11 +208,6 @@ def forward_jaxpr(jaxpr: Any, forward: Sequence[Any], outs: Sequence[Any]) -> An
     )
 
 
-def is_literal(atom: Any) -> bool:
-    """Whether an input of an equation is a number that stands in the jaxpr, in `val`."""
-    return isinstance(atom, _core.Literal)
-
-
 def is_jaxpr(value: Any) -> bool:
     """Whether a parameter of an equation is a jaxpr, closed or not."""
     return issubclass(type(value), _JAXPRS)

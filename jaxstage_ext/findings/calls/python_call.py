@@ -88,11 +88,13 @@ def of_leaves(call: Call) -> Call:
         if name not in options.get("static_argnames", ()) and python_nodes.has_any(value):
             kwargs[name], trees[name] = jax.tree_util.tree_flatten(value)
 
-    @functools.wraps(call.fn)
+    function: Any = call.fn
+
+    @functools.wraps(function)
     def flat(*args: Any, **kwargs: Any) -> Any:
-        given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+        given: dict[Any, Any] = {**dict[Any, Any](enumerate(args)), **kwargs}
         made = {key: jax.tree_util.tree_unflatten(trees[key], v) if key in trees else v for key, v in given.items()}
-        return call.fn.__wrapped__(*(made[at] for at in range(len(args))), **{name: made[name] for name in kwargs})
+        return function.__wrapped__(*(made[at] for at in range(len(args))), **{name: made[name] for name in kwargs})
 
     return Call(jax.jit(flat, **options), tuple(args), kwargs, call.name, cell=call.cell, texts=call.texts)
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from jaxstage_ext.analysis.memory import entry_values, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.findings.memory.updated_inputs import CALLS, updates
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import memory
 
 _RESULT = re.compile(r"result(?:\[\d+\])?")
-_CALLS = ("jit", "pjit", "closed_call")
 _MOSTLY = 0.5
 """Of a parameter's bytes, what has to have a new value; of all arguments' bytes, where a program has one result."""
 
@@ -46,7 +46,9 @@ def pairs(program: Program) -> list[NewValue]:
     aliased = [NewValue(by_name[one.in_memory_of], one) for one in own if one.in_memory_of in by_name]
     free = [result for result, state in zip(own, is_state, strict=True) if state and result.in_memory_of is None]
     taken = {pair.argument.name for pair in aliased}
-    matched = _matched([one for one in arguments if one.size and one.name not in taken], free)
+    updated = updates(program.jax_traced.jaxpr.jaxpr, program.jax_traced.jaxpr.consts)
+    names = {one.name for at, one in enumerate(arguments) if at in updated}
+    matched = _matched([one for one in arguments if one.size and one.name not in taken], free, names)
     whole, found = Counter[str](), Counter[str]()
     for argument in arguments:
         whole[memory_advice.parameter(argument.name)] += argument.size or 0
@@ -58,8 +60,10 @@ def pairs(program: Program) -> list[NewValue]:
     return [*aliased, *(pair for pair in matched if memory_advice.parameter(pair.argument.name) in mostly)]
 
 
-def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory]) -> list[NewValue]:
-    """Parameters of the structure of a result; else the arrays of types that as many results have."""
+def _matched(
+    arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory], updated: Collection[str]
+) -> list[NewValue]:
+    """Parameters of the structure of a result; else the arrays that are updated, of types that as many results have."""
     by_root: dict[str, list[ArgumentMemory]] = {}
     by_result: dict[str, list[ResultMemory]] = {}
     for argument in arguments:
@@ -72,7 +76,7 @@ def _matched(arguments: Sequence[ArgumentMemory], results: Sequence[ResultMemory
         alike = next((name for name, made in by_result.items() if len(held) > 1 and _types(made) == _types(held)), None)
         if alike is not None:
             found += map(NewValue, by_root.pop(root), by_result.pop(alike))
-    left = [argument for held in by_root.values() for argument in held]
+    left = [argument for held in by_root.values() for argument in held if argument.name in updated]
     wanted = Counter(memory_advice.type_of(argument) for argument in left)
     made: dict[tuple[str, int, int], list[ResultMemory]] = {}
     for result in (one for some in by_result.values() for one in some):
@@ -101,7 +105,7 @@ def _is_state(var: Any, jaxpr: Any) -> bool:
     while (eqn := makers.get(var)) is not None:
         if BACKWARD in tracebacks.name_stack(eqn):
             return False
-        if eqn.primitive.name in _CALLS:
+        if eqn.primitive.name in CALLS:
             inner = jaxprs.inner_jaxprs(eqn)[0]
             out = inner.outvars[next(place for place, each in enumerate(eqn.outvars) if each is var)]
             return any(_is_state(each, inner) for each in jaxprs.variables([out]))

@@ -129,7 +129,8 @@ def _leaf(
     best = max(fitting, key=lambda d: (spec[d] is None, aval.shape[d]))
     spec[best] = axis if spec[best] is None else (*_axes(spec[best]), axis)
     results = entry.results if entry is not None else ()
-    return _Leaf(pair.argument.name, size, at, results.index(pair.result.name), PartitionSpec(*spec))
+    sharded = PartitionSpec(*spec)  # type: ignore[no-untyped-call]
+    return _Leaf(pair.argument.name, size, at, results.index(pair.result.name), sharded)
 
 
 def _parts(mesh: Any, part: Any) -> int:

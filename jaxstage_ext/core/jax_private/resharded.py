@@ -11,10 +11,11 @@ from typing import Any
 
 import jax
 from jax._src import core as _core
-from jax._src.sharding_impls import UNSPECIFIED as _UNSPECIFIED
+from jax._src import sharding_impls as _sharding_impls
 
 from jaxstage_ext.core.jax_private import rematerialized
 
+_UNSPECIFIED: Any = _sharding_impls.UNSPECIFIED  # type: ignore[attr-defined]
 CONSTRAINT = "sharding_constraint"
 
 
@@ -72,6 +73,7 @@ def through(jaxpr: Any, target: Any, operand: int, shardings: Sequence[Any]) -> 
 
 def _constraint(aval: Any, sharding: Any) -> Any:
     """The equation that JAX makes of a constraint."""
-    shape = jax.ShapeDtypeStruct(aval.shape, aval.dtype)
-    made = jax.make_jaxpr(lambda x: jax.lax.with_sharding_constraint(x, sharding))(shape)
+    shape: Any = jax.ShapeDtypeStruct(aval.shape, aval.dtype)  # type: ignore[no-untyped-call, unused-ignore]
+    constrain: Any = jax.lax.with_sharding_constraint
+    made = jax.make_jaxpr(lambda x: constrain(x, sharding))(shape)
     return next(eqn for eqn in made.jaxpr.eqns if eqn.primitive.name == CONSTRAINT)

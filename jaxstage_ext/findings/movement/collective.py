@@ -41,7 +41,7 @@ _GROUP = ("all-reduce", "all-gather", "reduce-scatter")
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """Those that a change was compiled for that pays; then all others together where they are exposed and large."""
     found = exchanged.collectives(program, progress)
-    of, budget = tried_changes.measure(program), tried_changes.Budget(_MOST_TRIALS)
+    of, budget = tried_changes.measure(program), tried_changes.TrialBudget(_MOST_TRIALS)
     whole = stakes.figure(program, of) or 0.0
     replicating = {warning.before for warning in found.warnings}
     findings, left = list[Finding](), list[list[CollectiveRow]]()
@@ -51,7 +51,10 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
             continue
         made = None
         if taken is not None and taken >= tried_changes.LEAST_GAIN * whole > 0:
-            candidates = [*resharding_changes.of(program, rows, alike_collectives.line(found, rows)), *_hiding(program, rows)]
+            candidates = [
+                *resharding_changes.of(program, rows, alike_collectives.line(found, rows)),
+                *_hiding(program, rows),
+            ]
             if any(one.change == known.change for one in candidates for known in findings):
                 continue
             made = _changed(program, found, rows, candidates, budget)
@@ -68,7 +71,7 @@ def _changed(
     found: Collectives,
     rows: Sequence[CollectiveRow],
     candidates: Sequence[Candidate],
-    budget: tried_changes.Budget,
+    budget: tried_changes.TrialBudget,
 ) -> Finding | None:
     def finding(candidate: Candidate) -> Finding:
         made = _of(found, rows, wording.collective(rows[0], len(rows), alike_collectives.sent(rows)))

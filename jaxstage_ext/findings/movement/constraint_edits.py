@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from jaxstage_ext.findings import code_change
-from jaxstage_ext.findings.movement.equation_places import EquationPlace
+from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.program import Program
 
 _CONSTRAINT = "with_sharding_constraint"

@@ -16,10 +16,16 @@ from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, Need
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.findings.movement import alike_collectives, constraint_edits, equation_places, spec_dims, tried_changes
+from jaxstage_ext.findings.movement import (
+    alike_collectives,
+    constraint_edits,
+    spec_dims,
+    tried_changes,
+    user_places,
+)
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement.equation_places import EquationPlace
 from jaxstage_ext.findings.movement.tried_changes import Candidate
+from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import collectives as exchanged
 from jaxstage_ext.report.progress import Progress
@@ -46,12 +52,12 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     alike: dict[tuple[str, str, str], list[Rematerialised]] = {}
     for warning in found.warnings:
         alike.setdefault((warning.line, warning.before, warning.after), []).append(warning)
-    budget = tried_changes.Budget(_MOST_TRIALS)
+    budget = tried_changes.TrialBudget(_MOST_TRIALS)
     return [_finding(program, found, warnings, budget) for warnings in alike.values()]
 
 
 def _finding(
-    program: Program, found: Collectives, warnings: Sequence[Rematerialised], budget: tried_changes.Budget
+    program: Program, found: Collectives, warnings: Sequence[Rematerialised], budget: tried_changes.TrialBudget
 ) -> Finding:
     first = warnings[0]
     readers, of = _readers(program, first), tried_changes.measure(program)
@@ -73,7 +79,7 @@ def _readers(program: Program, warning: Rematerialised) -> list[_Reader]:
     """The equations that may read the value with the other sharding: constraints to that, and those of its line."""
     jaxpr, maker = program.jax_traced.jaxpr.jaxpr, warning.scope.rpartition("/")[2] or warning.value
     pairs = [pair for outer in jaxprs.all_jaxprs(jaxpr) for pair in _reading(outer, maker)]
-    places = equation_places.places(program, [eqn for eqn, _ in pairs])
+    places = user_places.places(program, [eqn for eqn, _ in pairs])
     readers = [_Reader(*pair, place) for pair, place in zip(pairs, places, strict=True)]
     asking = [one for one in readers if _asks_for(one, warning.after)]
     at_line = [one for one in readers if warning.line and one.place.line == warning.line and one not in asking]
@@ -119,7 +125,10 @@ def _through(operand: int, shardings: Sequence[Any], jaxpr: Any, eqn: Any) -> An
 
 def _mesh(program: Program, eqn: Any) -> Any:
     """The mesh of a constraint, or of the first argument that has one."""
-    given = [eqn.params.get("sharding"), *(one.sharding for one in sharding_internals.program_values(program.jax_lowered))]
+    given = [
+        eqn.params.get("sharding"),
+        *(one.sharding for one in sharding_internals.program_values(program.jax_lowered)),
+    ]
     return next((one.mesh for one in given if isinstance(one, NamedSharding)), None)
 
 

@@ -17,29 +17,35 @@ BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what 
 
 def rematerialised(before: str, after: str, shard: str, values: int) -> str:
     """A value that is gathered whole to be resharded."""
-    what = f"a value of {shard} per device" if values == 1 else f"{plural(values, 'value')}, the first {shard} per device,"
+    what = (
+        f"a value of {shard} per device" if values == 1 else f"{plural(values, 'value')}, the first {shard} per device,"
+    )
     return f"XLA gathers {what} whole on every device to get from {before} to {after}: it knows no direct way."
 
 
 def constrain_first(specs: Sequence[str], after: str) -> str:
     """The change, where no diff can be written."""
-    return "\n".join([*(f"x = jax.lax.with_sharding_constraint(x, {spec})" for spec in specs), f"# and then to {after}"])
+    return "\n".join(
+        [*(f"x = jax.lax.with_sharding_constraint(x, {spec})" for spec in specs), f"# and then to {after}"]
+    )
+
+
+def _over(row: CollectiveRow) -> str:
+    return f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
 
 
 def collective(row: CollectiveRow, count: int, sent: float | None) -> str:
     """Collectives that are alike."""
-    over = f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
     causes = [text for cause in row.causes if (text := collective_wording.cause(cause))]
     why = f" ({causes[0]})" if causes else ""
     what = f"{row.op.kind} of {scaled(row.payload, 'B')}" if count == 1 else f"{plural(count, row.op.kind)}"
     each = "" if sent is None else f": each device sends {scaled(sent, 'B')}"
-    return f"{what}{over}{why}{each}."
+    return f"{what}{_over(row)}{why}{each}."
 
 
 def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: float) -> str:
     """Collectives that nothing hides and that no change was found for."""
-    over = f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
-    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{over}"
+    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}"
     taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides it"
     if count == 1:
         return f"The {first} takes {taken}."
@@ -48,10 +54,9 @@ def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: fl
 
 def of_differentiation(row: CollectiveRow, name: str) -> str:
     """A collective that stands in the program because of a derivative alone."""
-    over = f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
     return (
-        f"Differentiation made the {row.op.kind} of {scaled(row.payload, 'B')}{over}: a value that shard_map takes "
-        f"replicated gets the sum ({name}) of all devices' gradients. No line asks for it."
+        f"Differentiation made the {row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}: a value that shard_map "
+        f"takes replicated gets the sum ({name}) of all devices' gradients. No line asks for it."
     )
 
 

@@ -19,8 +19,8 @@ from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import staged_changes
 from jaxstage_ext.findings.finding import CodeChange
-from jaxstage_ext.findings.movement import equation_places, spec_dims
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
+from jaxstage_ext.findings.movement import spec_dims, user_places
 from jaxstage_ext.findings.movement.tried_changes import Candidate
 from jaxstage_ext.program.program import Program
 
@@ -73,7 +73,7 @@ def _is_state(value: ProgramValue, values: Sequence[ProgramValue]) -> bool:
 
 
 def _moved(value: ProgramValue, axes: frozenset[str], wanted: set[str]) -> list[Dims]:
-    """The sharding with the axes of the collective along another dimension, those that the use wants first."""
+    """The sharding with the axes of the collective along another dimension, what the use wants first; without, last."""
     given = spec_dims.of_sharding(value.sharding, len(value.aval.shape))
     taken = [(dim, axis) for dim, held in enumerate(given or ()) for axis in held if axis in axes]
     if given is None or not taken:
@@ -85,8 +85,7 @@ def _moved(value: ProgramValue, axes: frozenset[str], wanted: set[str]) -> list[
         for to in range(len(left))
         if to != taken[0][0]
     ]
-    made.append(tuple(left))
-    return sorted(made, key=lambda dims: spec_dims.text(dims) not in wanted)
+    return [*sorted(made, key=lambda dims: spec_dims.text(dims) not in wanted), tuple(left)]
 
 
 def _can_be(value: ProgramValue, dims: Dims) -> bool:
@@ -133,7 +132,7 @@ def _of_constraints(program: Program, causes: Sequence[CollectiveCause], line: s
     made = [(eqn, spec_dims.of_sharding(eqn.params["sharding"], len(eqn.invars[0].aval.shape))) for eqn in every]
     fitting = [(eqn, spec_dims.text(dims)) for eqn, dims in made if dims is not None]
     fitting = [(eqn, spec) for eqn, spec in fitting if spec in wanted]
-    places = equation_places.places(program, [eqn for eqn, _ in fitting])
+    places = user_places.places(program, [eqn for eqn, _ in fitting])
     found = [(eqn, spec, place.line) for (eqn, spec), place in zip(fitting, places, strict=True)]
     for eqn, spec, at in sorted(found, key=lambda one: one[2] != line):
         change = staged_changes.of_jaxpr(resharded.at_equation(eqn, resharded.without))

@@ -27,7 +27,8 @@ def of_slices(sharding: Sharding) -> Dims | None:
 
 def spec(dims: Dims) -> PartitionSpec:
     """The PartitionSpec."""
-    return PartitionSpec(*(None if not axes else axes[0] if len(axes) == 1 else axes for axes in dims))
+    parts = (None if not axes else axes[0] if len(axes) == 1 else axes for axes in dims)
+    return PartitionSpec(*parts)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def text(dims: Dims) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from jaxstage_ext.analysis.memory import fit
 from jaxstage_ext.findings import stakes, trial
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.program.program import Program
@@ -34,7 +35,7 @@ class Candidate:
 
 
 @dataclass
-class Budget:
+class TrialBudget:
     """How many changes of a program are still compiled."""
 
     left: int
@@ -48,7 +49,11 @@ def measure(program: Program) -> StakeMeasure:
 
 
 def best(
-    program: Program, budget: Budget, candidates: Iterable[Candidate], finding: Callable[[Candidate], Finding], enough: float
+    program: Program,
+    budget: TrialBudget,
+    candidates: Iterable[Candidate],
+    finding: Callable[[Candidate], Finding],
+    enough: float,
 ) -> Finding | None:
     """The finding with the change that saves most, or the first that saves `enough`; None where none pays.
 
@@ -87,13 +92,19 @@ def _gained(before: Program, after: Program) -> float | None:
 
 def _is_free(before: Program, after: Program, of: StakeMeasure) -> bool:
     """Whether memory and work stay about the same; the lower bound of the time holds the work."""
-    memory, more = (stakes.figure(program, StakeMeasure.MEMORY) for program in (before, after))
+    memory, more = _memory(before), _memory(after)
     if memory is None or more is None or more > memory + max(_MORE_MEMORY * memory, _MORE_BYTES):
         return False
     if of is StakeMeasure.TIME:
         return True
     work, now = _work(before), _work(after)
     return work is not None and now is not None and now <= work * (1 + _MORE_WORK)
+
+
+def _memory(program: Program) -> float | None:
+    """What the executable needs; where XLA gives no total, what it gives of it, to compare."""
+    needed, sizes = stakes.figure(program, StakeMeasure.MEMORY), program.memory_statistics.sizes
+    return float(fit.without_constants(sizes)) if needed is None and sizes else needed
 
 
 def _work(program: Program) -> float | None:

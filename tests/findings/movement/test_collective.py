@@ -47,7 +47,8 @@ def step(w: Any, x: Any, y: Any) -> Any:
 def of(function: Any, *arguments: Any, target: str, specs: Any, out: Any = None) -> tuple[Inspection, list[FoundIn]]:
     needs(target)
     made = inspect(function, *arguments, target=target, mesh=MESH, in_specs=specs, out_specs=out)
-    assert not (found := made.findings.all()).failures
+    found = made.findings.all()
+    assert not found.failures
     return made, [one for one in found if one.kind is FindingKind.COLLECTIVE]
 
 

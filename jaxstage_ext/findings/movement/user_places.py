@@ -25,9 +25,7 @@ def places(program: Program, equations: Sequence[Any]) -> list[EquationPlace]:
     """The innermost place of the user's of each equation, or of one that holds it."""
     if not equations:
         return []
-    around = frames_around(
-        program.jax_traced.jaxpr.jaxpr, equations, jaxpr_lines.frame_reader(program.frame_table)
-    )
+    around = frames_around(program.jax_traced.jaxpr.jaxpr, equations, jaxpr_lines.frame_reader(program.frame_table))
     frames = program.frame_table.freeze()
     found = []
     for at in around:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
@@ -177,8 +176,7 @@ class Inspection:
         What takes milliseconds; `.all()` looks for the kinds that take a compile too. `.findings[0].try_()` compiles
         the change and tells what it really gains.
         """
-        found = findings(self.program)
-        return replace(found, found=tuple(replace(one, view=Inspection.of) for one in found))
+        return findings(self.program).seen_as(Inspection.of)
 
     @property
     def answers(self) -> Table:

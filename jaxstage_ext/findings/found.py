@@ -79,6 +79,8 @@ class Findings(Sequence[FoundIn]):
     """Those that take a compile of their own."""
     failures: tuple[str, ...]
     """Why a kind could not be looked for, one line each."""
+    view: Callable[[Program], Any] | None = field(default=None, repr=False)
+    """What makes of a program what the user sees of it, an Inspection."""
 
     @overload
     def __getitem__(self, index: int) -> FoundIn: ...
@@ -109,12 +111,11 @@ class Findings(Sequence[FoundIn]):
 
     def all(self, progress: Progress | None = None) -> Findings:
         """With the kinds that take a compile of their own."""
-        made = found(self.program, everything=True, progress=progress)
-        return replace(made, found=tuple(replace(one, view=self._view) for one in made.found))
+        return found(self.program, everything=True, progress=progress).seen_as(self.view)
 
-    @property
-    def _view(self) -> Callable[[Program], Any] | None:
-        return next((one.view for one in self.found), None)
+    def seen_as(self, view: Callable[[Program], Any] | None) -> Findings:
+        """The same, whose trials show the changed program as that makes it of one."""
+        return replace(self, found=tuple(replace(one, view=view) for one in self.found), view=view)
 
     @property
     def table(self) -> Table:

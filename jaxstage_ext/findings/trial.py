@@ -136,6 +136,12 @@ def tried(program: Program, finding: Finding, progress: Progress | None = None) 
     return program.results.once(("trial", finding.key), compute)
 
 
+def keep(program: Program, finding: Finding, after: Program) -> Trial:
+    """The trial of a finding whose change was compiled while it was looked for."""
+    made: Trial = program.results.once(("trial", finding.key), lambda: Trial(finding, program, after))
+    return made
+
+
 def changed_program(program: Program, change: Callable[[Staged], Staged]) -> Program:
     """The program with a change, compiled in a worker.
 

@@ -85,11 +85,11 @@ def _line(collectives: Collectives, row: CollectiveRow) -> str:
 
 def _key(collectives: Collectives, row: CollectiveRow) -> tuple[object, ...]:
     """Equal for reshardings that one line causes, as in each layer of a model."""
-    causes = [replace(_masked(cause), lines=()) for cause in _causes(row)]
+    causes = [replace(masked(cause), lines=()) for cause in _causes(row)]
     return (row.op.kind, row.groups.axes or (), _line(collectives, row), *causes)
 
 
-def _masked(cause: CollectiveCause) -> CollectiveCause:
+def masked(cause: CollectiveCause) -> CollectiveCause:
     """A cause without the numbers in its values' paths."""
     values, users = (tuple(_INDEX.sub("[…]", name) for name in names) for names in (cause.values, cause.users))
     return replace(cause, values=values, users=users)
@@ -105,7 +105,7 @@ def _moved(collectives: Collectives, rows: Sequence[CollectiveRow]) -> Warned:
         if all(asked)
         else ReshardingAdvice.AVOID
     )
-    shown = [_masked(cause) for cause in causes] if len(rows) > 1 else causes
+    shown = [masked(cause) for cause in causes] if len(rows) > 1 else causes
     names = [collectives.name(row.op.row) for row in rows]
     happened = "\n".join([*map(wording.resharding, shown), wording.cost(names, rows, _line(collectives, rows[0]))])
     places = tuple(place for row in rows if (place := collectives.document_row(row)) >= 0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from jaxstage_ext.analysis.sharding import from_text
 from jaxstage_ext.analysis.sharding.propagation import Propagated, named
+from jaxstage_ext.analysis.sharding.slices import Sharding
 from jaxstage_ext.ir.hlo.module import Module
 
 _REMATERIALISED = re.compile(
@@ -35,6 +36,8 @@ class Rematerialised:
     """The name scope of the operation."""
     shard: str = ""
     """Type and shape per device."""
+    ends: tuple[Sharding, Sharding] | None = field(default=None, compare=False, repr=False)
+    """Both shardings, with the names of mesh axes where they are known."""
 
     def __str__(self) -> str:
         at = f" at {self.line}" if self.line else ""
@@ -61,15 +64,16 @@ def _warning(line: str, module: Module, lines: Sequence[str], before: Propagated
     name = _OP_NAME.search(line)
     called = name["name"] if name else f"%{match['name']}"
     shape = [int(size) for size in match["shape"].split(",") if size]
-    old, new = (_spelled(match[key], len(shape), before) for key in ("before", "after"))
+    old, new = ends = _ends(match, len(shape), before)
     shard = f"{match['type']}[{match['shape']}]"
-    place = _place_of_use(called, new, before) or _line(called, module, lines)
-    return Rematerialised(called, place, old, new, name["name"] if name else "", shard)
+    place = _place_of_use(called, new.spec, before) or _line(called, module, lines)
+    return Rematerialised(called, place, old.spec, new.spec, name["name"] if name else "", shard, ends)
 
 
-def _spelled(text: str, rank: int, before: Propagated | None) -> str:
+def _ends(match: re.Match[str], rank: int, before: Propagated | None) -> tuple[Sharding, Sharding]:
     meshes, devices = (before.meshes, before.devices) if before else ((), 1)
-    return named(from_text.hlo(text, rank, devices), meshes).spec
+    old, new = (named(from_text.hlo(match[key], rank, devices), meshes) for key in ("before", "after"))
+    return old, new
 
 
 def _place_of_use(scope: str, spec: str, before: Propagated | None) -> str:

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.movement import collective, full_rematerialisation
 
-MOVEMENT: tuple[Detector, ...] = ()
+MOVEMENT: tuple[Detector, ...] = (collective.DETECTOR, full_rematerialisation.DETECTOR)

@@ -1,0 +1,86 @@
+"""What is said of findings about data that is moved: copies, layouts, the host, and between devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.analysis.collectives import collective_wording
+from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
+from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.units import duration, plural, scaled, share
+
+_MOST_NAMED = 3
+MADE_SO = "What makes the argument has to shard it so, or it is resharded there."
+READ_SO = "What reads the result may need it sharded as it is now."
+BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what starting one takes."
+
+
+def rematerialised(before: str, after: str, shard: str, values: int) -> str:
+    """A value that is gathered whole to be resharded."""
+    what = (
+        f"a value of {shard} per device" if values == 1 else f"{plural(values, 'value')}, the first {shard} per device,"
+    )
+    return f"XLA gathers {what} whole on every device to get from {before} to {after}: it knows no direct way."
+
+
+def constrain_first(specs: Sequence[str], after: str) -> str:
+    """The change, where no diff can be written."""
+    return "\n".join(
+        [*(f"x = jax.lax.with_sharding_constraint(x, {spec})" for spec in specs), f"# and then to {after}"]
+    )
+
+
+def _over(row: CollectiveRow) -> str:
+    return f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
+
+
+def collective(row: CollectiveRow, count: int, sent: float | None) -> str:
+    """Collectives that are alike."""
+    causes = [text for cause in row.causes if (text := collective_wording.cause(cause))]
+    why = f" ({causes[0]})" if causes else ""
+    what = f"{row.op.kind} of {scaled(row.payload, 'B')}" if count == 1 else f"{plural(count, row.op.kind)}"
+    each = "" if sent is None else f": each device sends {scaled(sent, 'B')}"
+    return f"{what}{_over(row)}{why}{each}."
+
+
+def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: float) -> str:
+    """Collectives that nothing hides and that no change was found for."""
+    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}"
+    taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides it"
+    if count == 1:
+        return f"The {first} takes {taken}."
+    return f"{count:,} collectives take {taken}; the largest is the {first}."
+
+
+def of_differentiation(row: CollectiveRow, name: str) -> str:
+    """A collective that stands in the program because of a derivative alone."""
+    return (
+        f"Differentiation made the {row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}: a value that shard_map "
+        f"takes replicated gets the sum ({name}) of all devices' gradients. No line asks for it."
+    )
+
+
+LARGER_BATCH = (
+    "# the gradients' bytes do not grow with the batch: give each device a larger one, or sum the gradients of\n"
+    "# several batches on each device before they are exchanged"
+)
+
+
+def shard_argument(names: Sequence[str], spec: str, before: str) -> str:
+    """An argument that is sharded as it is used."""
+    return f"# shard {some(list(names), _MOST_NAMED, ', ')} as {spec} before the call, not as {before}"
+
+
+def free_result(name: str, spec: str) -> str:
+    """A result that is left as it is computed."""
+    return f"# leave the sharding of {name} to XLA: out_shardings asks for {spec}"
+
+
+def drop_constraint(spec: str, line: str) -> str:
+    """A constraint that is left out."""
+    return f"# leave out the constraint to {spec} at {line}"
+
+
+def combine_less(flag: str, size: int) -> str:
+    """A flag of XLA for GPUs, as jax.jit takes it."""
+    return f'jax.jit(…, compiler_options={{"{flag}": {size}}})'

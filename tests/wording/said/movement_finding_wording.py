@@ -1,0 +1,27 @@
+"""Findings about data that is moved."""
+
+from collective_facts import GATHER, REDUCE, row
+from wordings import constants
+
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause, Use
+from jaxstage_ext.findings.movement import movement_finding_wording as wording
+
+MOVED = CollectiveCause(CauseKind.RESHARDING, ("x",), ("dot",), after=(Use("P()"),))
+ALONE = row(GATHER, causes=(MOVED,))
+
+SAID = {
+    **constants(wording),
+    "rematerialised": wording.rematerialised("P('x')", "P(None, 'x')", "f32[8,64]", 1),
+    "rematerialised: two values": wording.rematerialised("P('x')", "P(None, 'x')", "f32[8,64]", 2),
+    "constrain first": wording.constrain_first(["P('y', 'x')"], "P(None, 'x')"),
+    "collective": wording.collective(ALONE, 1, 6.29e6),
+    "collective: of each layer, no axes, bytes unknown": wording.collective(row(REDUCE, ()), 12, None),
+    "exposed: one": wording.exposed_collectives(ALONE, 1, 5e-4, 0.65),
+    "exposed: several": wording.exposed_collectives(ALONE, 5, 5e-4, 0.65),
+    "of differentiation": wording.of_differentiation(row(REDUCE), "psum"),
+    "shard argument": wording.shard_argument(["x"], "P('data', None)", "P(None, 'data')"),
+    "shard argument: five": wording.shard_argument(list("abcde"), "P('data', None)", "P(None, 'data')"),
+    "free result": wording.free_result("result[0]", "P('data')"),
+    "drop constraint": wording.drop_constraint("P('data')", "In [2]:4"),
+    "combine less": wording.combine_less("xla_gpu_all_gather_combine_threshold_bytes", 8_388_608),
+}

@@ -63,7 +63,7 @@ class Infections:
             reached.update({var: at for var, at in zip(eqn.outvars, inner, strict=True) if at is not None})
             return
         for var in eqn.outvars:
-            dtype = getattr(var.aval, "dtype", None)
+            dtype: Any = getattr(var.aval, "dtype", None)
             sources = [
                 at
                 for atom, at in zip(eqn.invars, carried, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost.loops import executions
 from jaxstage_ext.analysis.cost.module_cost import Places
+from jaxstage_ext.analysis.dtypes.infection import Infections
 from jaxstage_ext.ir.hlo import shapes
 from jaxstage_ext.ir.hlo.module import Module
 
@@ -79,6 +80,12 @@ class Conversion:
     """Source line, "" unknown."""
     row: int = -1
     """Of the HLO document, -1 in a jaxpr."""
+    infects: int | None = None
+    """Later values that carry the larger dtype of a promotion of the jaxpr; None for any other conversion."""
+    infected: int = 0
+    """Bytes of these values, each once."""
+    because: str = ""
+    """The source line of an earlier promotion whose values JAX inserted this one for; "" where there is none."""
 
     @property
     def accumulates(self) -> bool:
@@ -96,17 +103,44 @@ def short(dtype: str) -> str:
     return f"{_SHORT[match[1]]}{match[2]}{match[3]}" if match else _HLO_NAMES.get(dtype, dtype)
 
 
-def of_jaxpr(jaxpr: Any, line_of: Callable[[Any], str]) -> Iterator[Conversion]:
-    """The conversions of a (closed) jaxpr and the jaxprs inside it; `line_of` gives an equation's source line."""
-    todo: list[tuple[Any, float | None]] = [(getattr(jaxpr, "jaxpr", jaxpr), 1.0)]
-    while todo:
-        current, runs = todo.pop()
-        users = _users(current)
-        for eqn in current.eqns:
-            if (converted := _converted(eqn)) is not None:
-                source, weak = converted
-                yield _written(eqn, source, weak, runs, users, line_of)
-            todo += [(inner, _times(eqn, runs)) for inner in _inner(eqn)]
+def of_jaxpr(
+    jaxpr: Any, line_of: Callable[[Any], str], place_of: Callable[[Any], int] = lambda _: -1
+) -> Iterator[Conversion]:
+    """The conversions of a (closed) jaxpr and the jaxprs inside it, in program order, with what each infects.
+
+    `line_of` gives an equation's source line, `place_of` a number for its place in the source.
+    """
+    whole = getattr(jaxpr, "jaxpr", jaxpr)
+    infections = Infections(_promotes, place_of)
+    infections.follow(whole, [None] * len(whole.invars))
+    lines: dict[int, str] = {}
+    for eqn, converted, runs, users in _in_order(whole, 1.0):
+        made = _written(eqn, *converted, runs, users, line_of)
+        lines[id(eqn)] = made.line
+        found = infections.found.get(id(eqn))
+        if found is None:
+            yield made
+        else:
+            because = lines.get(found.because, "") if found.because is not None else ""
+            yield replace(made, infects=found.values, infected=found.bytes, because=because)
+
+
+def _in_order(jaxpr: Any, runs: float | None) -> Iterator[tuple[Any, tuple[Any, bool], float | None, dict[int, Any]]]:
+    """The equations that convert, with what they convert, how often they run, and who uses which value."""
+    users = _users(jaxpr)
+    for eqn in jaxpr.eqns:
+        if (converted := _converted(eqn)) is not None:
+            yield eqn, converted, runs, users
+        for inner in _inner(eqn):
+            yield from _in_order(inner, _times(eqn, runs))
+
+
+def _promotes(eqn: Any) -> bool:
+    converted = _converted(eqn)
+    if converted is None:
+        return False
+    names = (short(str(each.dtype.name)) for each in (converted[0], eqn.outvars[0].aval))
+    return change(*names) is Change.PROMOTION
 
 
 def _converted(eqn: Any) -> tuple[Any, bool] | None:

@@ -16,7 +16,7 @@ from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 @dataclass(frozen=True, eq=False)
 class Dtypes:
-    """All conversions of a program, those of the jaxpr first, then the largest first."""
+    """All conversions of a program in program order, those of the jaxpr first."""
 
     conversions: tuple[Conversion, ...] = field(default=())
     notes: tuple[str, ...] = ()
@@ -43,6 +43,17 @@ class Dtypes:
             "grows": Column(
                 [float(conversion.total_growth) for conversion in conversions], "B", "bytes added, all runs"
             ),
+            "infects": Column(
+                [conversion.infects for conversion in conversions], "", "later values that carry the larger dtype"
+            ),
+            "infected": Column(
+                [None if conversion.infects is None else conversion.infected for conversion in conversions],
+                "B",
+                "bytes of these values, each once",
+            ),
+            "because of": Column(
+                [conversion.because for conversion in conversions], "", "the promotion whose values it is inserted for"
+            ),
             "written": Column(
                 [
                     math.nan if conversion.written is None else conversion.written * (conversion.runs or 1.0)
@@ -60,6 +71,8 @@ class Dtypes:
         written = wording.NOT_IN_JAXPR
         reasons = {(i, "written"): written for i, conversion in enumerate(conversions) if conversion.written is None}
         reasons |= {(i, "runs"): wording.IN_LOOP for i, conversion in enumerate(conversions) if conversion.runs is None}
+        no_promotion = {i: wording.infects_nothing(one) for i, one in enumerate(conversions) if one.infects is None}
+        reasons |= {(i, name): why for i, why in no_promotion.items() for name in ("infects", "infected")}
         return Table("dtypes", columns, reasons, self.notes)
 
     def to_pandas(self) -> Any:
@@ -83,13 +96,6 @@ class Dtypes:
 
 
 def join(conversions: Sequence[Conversion], notes: tuple[str, ...] = ()) -> Dtypes:
-    """All conversions, those of the jaxpr first, then the largest first."""
-    order = sorted(
-        conversions,
-        key=lambda conversion: (
-            conversion.stage is not ConversionStage.JAXPR,
-            -abs(conversion.total_growth),
-            conversion.line,
-        ),
-    )
+    """All conversions in program order, those of the jaxpr first, then those of the module by its rows."""
+    order = sorted(conversions, key=lambda conversion: (conversion.stage is not ConversionStage.JAXPR, conversion.row))
     return Dtypes(tuple(order), notes)

@@ -14,11 +14,11 @@ _VERBS = {Change.PROMOTION: "promotes", Change.DEMOTION: "demotes", Change.CHANG
 
 
 def headline(conversions: Sequence[Conversion]) -> str:
-    """`The program promotes 1 value; the compiler adds 14 conversions, ... The largest promotion: bf16 to f32 ...`"""
+    """`The program promotes 1 value; the compiler adds 14 conversions, ... First promoted: bf16 to f32 ...`"""
     if not conversions:
         return "No value changes its dtype."
     said = "; ".join(filter(None, [_program(conversions), _compiler(conversions)]))
-    return f"{said[0].upper()}{said[1:]}.{_largest(conversions)}{_double(conversions)}"
+    return f"{said[0].upper()}{said[1:]}.{_first(conversions)}{_double(conversions)}"
 
 
 def purpose(conversion: Conversion) -> str:
@@ -56,16 +56,34 @@ def _compiler(conversions: Sequence[Conversion]) -> str:
     return f"the compiler adds {plural(len(added), 'conversion')}{where}"
 
 
-def _largest(conversions: Sequence[Conversion]) -> str:
-    grown = [
-        conversion for conversion in conversions if conversion.kind is Change.PROMOTION and conversion.total_growth > 0
+def infects_nothing(conversion: Conversion) -> str:
+    """Why it is not said what a conversion infects."""
+    return "not a promotion" if conversion.stage is ConversionStage.JAXPR else "followed in the jaxpr"
+
+
+def _first(conversions: Sequence[Conversion]) -> str:
+    """Where values become larger first, and the promotion that infects most where that is another."""
+    begun = [
+        conversion
+        for conversion in conversions
+        if conversion.kind is Change.PROMOTION and conversion.infects is not None and not conversion.because
     ]
-    if not grown:
+    if not begun:
         return ""
-    most = max(grown, key=lambda conversion: conversion.total_growth)
-    at = f" at {most.line}" if most.line else ""
-    change, size = f"{most.source} to {most.target}", f"[{','.join(map(str, most.shape))}]"
-    return f" The largest promotion: {change} of {size}{at}, {scaled(most.total_growth, 'B')} more."
+    most = max(begun, key=lambda conversion: (conversion.infected, conversion.infects))
+    said = f" First promoted: {_promoted(begun[0])}."
+    return said if most is begun[0] or not most.infects else f"{said} Most infected: {_promoted(most)}."
+
+
+def _promoted(conversion: Conversion) -> str:
+    """`bf16 to f32 [8,128] for mul at In [2]:3; 37 later values (12.3 MB) computed from it are f32`."""
+    size = f"[{','.join(map(str, conversion.shape))}]"
+    use = f" for {purpose(conversion)}" if purpose(conversion) else ""
+    at = f" at {conversion.line}" if conversion.line else ""
+    many = conversion.infects or 0
+    count = f"{plural(many, 'later value')} ({scaled(conversion.infected, 'B')})" if many else "no later value"
+    later = f"{count} computed from it {'are' if many > 1 else 'is'} {conversion.target}"
+    return f"{conversion.source} to {conversion.target} {size}{use}{at}; {later}"
 
 
 def _double(conversions: Sequence[Conversion]) -> str:

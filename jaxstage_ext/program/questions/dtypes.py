@@ -27,7 +27,8 @@ def dtypes(program: Program) -> Dtypes:
     if (traced := program.jax_traced) is None:
         why = f"{program.name} was not traced by JAX, so its dtypes are unknown"
         raise Unavailable(lacking_stage.without_jaxpr(program.call, "its dtypes are unknown", why))
-    of_jaxpr = list(conversions.of_jaxpr(traced.jaxpr, _line_of_equation(program)))
+    place_of = jaxpr_lines.frame_reader(program.frame_table)
+    of_jaxpr = list(conversions.of_jaxpr(traced.jaxpr, _line_of_equation(program), place_of))
     notes = narrowing(narrowed(program))
     return dtype_table.join([*of_jaxpr, *_of_module(program)], tuple(notes))
 

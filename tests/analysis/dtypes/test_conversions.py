@@ -115,8 +115,8 @@ def test_a_sentence_says_whose_they_are_and_which_adds_most() -> None:
     assert Counter(one.kind for one in own) == {Change.PROMOTION: 2, Change.DEMOTION: 1, Change.CHANGE: 1}
     assert compiled.headline == dtype_wording.headline(compiled.conversions)
     written = dtype_wording.headline(own)
-    line = f"{public_path(mixed.__code__.co_filename)}:{mixed.__code__.co_firstlineno + 5}"
-    assert all(figure in written for figure in ("bf16", "f32", "[8,64]", line, "5.12 kB"))
+    line = f"{public_path(mixed.__code__.co_filename)}:{mixed.__code__.co_firstlineno + 2}"
+    assert all(figure in written for figure in ("bf16", "f32", "[8,64]", line, "2 later values (2.05 kB)"))
 
 
 def test_double_precision_is_seen() -> None:

@@ -17,6 +17,9 @@ OTHER = replace(WIDER, source="i32", target="f32", kind=Change.CHANGE, grows=0)
 ADDED = replace(WIDER, stage=HLO, by=Origin.COMPILER, written=4096, primitive="dot_general")
 INSIDE = replace(ADDED, written=0)
 DOUBLE = replace(WIDER, source="f32", target="f64", line="In [2]:5")
+INFECTS = replace(WIDER, infects=37, infected=12_300_000)
+INFECTS_ONE = replace(WIDER, infects=1, infected=4096, users=(), line="")
+INFECTS_NONE = replace(WIDER, infects=0)
 SAID = {
     **constants(wording),
     "none": wording.headline([]),
@@ -25,6 +28,13 @@ SAID = {
     "the compiler's, to memory": wording.headline([WIDER, ADDED, ADDED]),
     "the compiler's, inside fusions": wording.headline([NARROWER, INSIDE]),
     "the compiler's alone": wording.headline([replace(ADDED, kind=Change.DEMOTION)]),
+    "infects": wording.headline([INFECTS]),
+    "infects: one": wording.headline([INFECTS_ONE]),
+    "infects: none": wording.headline([INFECTS_NONE]),
+    "infects: a later one more": wording.headline([INFECTS_ONE, INFECTS]),
+    "infects: because of another": wording.headline([INFECTS, replace(INFECTS_NONE, because="In [2]:3")]),
+    "infects nothing: a demotion": wording.infects_nothing(NARROWER),
+    "infects nothing: of HLO": wording.infects_nothing(ADDED),
     "64 bits": wording.headline([DOUBLE]),
     "no line": wording.headline([replace(WIDER, line="")]),
     "purpose: users": wording.purpose(WIDER),

@@ -47,7 +47,8 @@ def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
 
 
 def _type(value: Any) -> Any:
-    return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=bool(getattr(value, "weak_type", False)))
+    weak = bool(getattr(value, "weak_type", False))
+    return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=weak)  # type: ignore[no-untyped-call]
 
 
 def _named(closed: Any, names: Sequence[str]) -> Any:

@@ -15,11 +15,11 @@ from jax._src import core as _core
 from jax._src.interpreters import partial_eval as _pe
 
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.core.jax_private.jaxpr_edits import inlined, named, traced_equations
 from jaxstage_ext.core.jax_private.rematerialized import renamed, with_equations, with_inner
 
 _core_any: Any = _core
 BACKWARD = "transpose("
-_CALLS = ("jit", "pjit", "closed_call")
 
 
 @dataclass(frozen=True)
@@ -79,43 +79,6 @@ def checkpointed(jaxpr: Any) -> Any:
     return flat
 
 
-def inlined(jaxpr: Any) -> Any:
-    """The jaxpr with the equations of jitted functions in it, where they close over nothing."""
-    if not any(_can_inline(eqn) for eqn in jaxpr.eqns):
-        return jaxpr
-    names: dict[Any, Any] = {}
-    eqns = list(_inlined(jaxpr.eqns, names))
-    return with_equations(jaxpr, eqns, names)
-
-
-def _inlined(equations: Sequence[Any], names: dict[Any, Any]) -> Iterator[Any]:
-    for eqn in equations:
-        if not _can_inline(eqn):
-            yield renamed(eqn, names)
-            continue
-        [inner] = jaxprs.inner_jaxprs(eqn)
-        fresh = {v: _core.Var(v.aval) for one in inner.eqns for v in one.outvars if not isinstance(v, _core.DropVar)}
-        own: dict[Any, Any] = {**fresh}
-        own |= {v: _named(names, given) for v, given in zip(inner.invars, eqn.invars, strict=True)}
-        scope = eqn.source_info
-        for one in _inlined(inner.eqns, own):
-            stack = scope.name_stack + one.source_info.name_stack
-            made = one.replace(source_info=one.source_info.replace(name_stack=stack))
-            yield made.replace(outvars=[fresh.get(v, v) for v in made.outvars])
-        names |= {v: _named(own, out) for v, out in zip(eqn.outvars, inner.outvars, strict=True)}
-
-
-def _named(names: dict[Any, Any], atom: Any) -> Any:
-    return names.get(atom, atom) if isinstance(atom, _core.Var) else atom
-
-
-def _can_inline(eqn: Any) -> bool:
-    if eqn.primitive.name not in _CALLS or eqn.effects:
-        return False
-    inner = jaxprs.inner_jaxprs(eqn)
-    return len(inner) == 1 and not inner[0].constvars and not list(jaxprs.constants(eqn.params.get("jaxpr"), 0))
-
-
 def _pairs(jaxpr: Any) -> list[StackedResiduals]:
     scans = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "scan" and not eqn.effects]
     if len(scans) < 2:
@@ -165,13 +128,13 @@ def _rewritten(jaxpr: Any, pair: StackedResiduals) -> Any:
     stacks: list[Any] = []
     for eqn in jaxpr.eqns:
         if eqn is pair.forward:
-            made, outs = _traced(_stacking_carries(pair), eqn.invars, eqn)
+            made, outs = traced_equations(_stacking_carries(pair), eqn.invars, eqn)
             kept = [at for at in range(len(eqn.outvars)) if at not in pair.stacked]
             names |= {eqn.outvars[at]: out for at, out in zip(kept, outs[: len(kept)], strict=True)}
             stacks = outs[len(kept) :]
         elif eqn is pair.backward:
-            given = [_named(names, v) for v in (*eqn.invars, *pair.forward.invars)]
-            made, outs = _traced(_recomputing(pair), [*given, *stacks], eqn)
+            given = [named(names, v) for v in (*eqn.invars, *pair.forward.invars)]
+            made, outs = traced_equations(_recomputing(pair), [*given, *stacks], eqn)
             names |= dict(zip(eqn.outvars, outs, strict=True))
         else:
             made = [renamed(eqn, names)]
@@ -235,20 +198,6 @@ def _scan(step: Callable[..., Any], eqn: Any, init: Sequence[Any], scanned: Any)
     return jax.lax.scan(
         step, list(init), scanned, int(params["length"]), reverse=params["reverse"], unroll=params["unroll"]
     )
-
-
-def _traced(function: Callable[..., Any], atoms: Sequence[Any], instead: Any) -> tuple[list[Any], list[Any]]:
-    """(equations of a function of these values, its results); they stand where the equation `instead` stood."""
-    avals = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in atoms]  # type: ignore[no-untyped-call]
-    closed = jax.make_jaxpr(function)(*avals)
-    jaxpr = closed.jaxpr
-    names = dict(zip(jaxpr.invars, atoms, strict=True))
-    eqns = []
-    for eqn in jaxpr.eqns:
-        made = {v: _core.Var(v.aval) for v in eqn.outvars if not isinstance(v, _core.DropVar)}
-        eqns.append(renamed(eqn, names, made).replace(source_info=instead.source_info))
-        names |= made
-    return eqns, [_named(names, out) for out in jaxpr.outvars]
 
 
 def _body(eqn: Any) -> Any:

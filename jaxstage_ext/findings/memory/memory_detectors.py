@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.memory import (
     captured_constant,
+    index_array,
     missing_donation,
     replicated_state,
     residual_memory,
@@ -19,4 +20,5 @@ MEMORY: tuple[Detector, ...] = (
     unread_argument.DETECTOR,
     replicated_state.DETECTOR,
     unused_donation.DETECTOR,
+    index_array.DETECTOR,
 )

@@ -138,3 +138,17 @@ def make_alike(name: str, result: str, differs: str, given: str) -> str:
     if differs == "dtype":
         return f"# return {result} as {given.partition('[')[0]}, the dtype of {name}"
     return f"# return {result} with the {differs} of {name}"
+
+
+def index_array(is_one_hot: bool, size: int, data: int) -> str:
+    """An array of indices, or of ones at indices, that is larger than the data."""
+    what = "A one-hot array" if is_one_hot else "The indices of a gather, written out,"
+    verb = "takes" if is_one_hot else "take"
+    return f"{what} {verb} {scaled(size, 'B')}, and the data {scaled(data, 'B')}."
+
+
+TAKE_ROWS = "table[ids]  # instead of jax.nn.one_hot(ids, n) @ table"
+ONE_INDEX = (
+    "# one index an element: x.reshape(-1)[flat], or jnp.take(x, idx, axis) where all positions share their indices"
+)
+NOT_COMPILED = "It was not compiled, so that XLA writes the indices out is concluded from the jaxpr."

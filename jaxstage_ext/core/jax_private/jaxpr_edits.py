@@ -1,0 +1,67 @@
+"""Jaxprs with jitted functions inlined, and with the equations of other functions in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+from jax._src import core as _core
+
+from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.core.jax_private.rematerialized import renamed, with_equations
+
+_CALLS = ("jit", "pjit", "closed_call")
+
+
+def inlined(jaxpr: Any) -> Any:
+    """The jaxpr with the equations of jitted functions in it, where they close over nothing."""
+    if not any(_can_inline(eqn) for eqn in jaxpr.eqns):
+        return jaxpr
+    names: dict[Any, Any] = {}
+    eqns = list(_inlined(jaxpr.eqns, names))
+    return with_equations(jaxpr, eqns, names)
+
+
+def _inlined(equations: Sequence[Any], names: dict[Any, Any]) -> Iterator[Any]:
+    for eqn in equations:
+        if not _can_inline(eqn):
+            yield renamed(eqn, names)
+            continue
+        [inner] = jaxprs.inner_jaxprs(eqn)
+        fresh = {v: _core.Var(v.aval) for one in inner.eqns for v in one.outvars if not isinstance(v, _core.DropVar)}
+        own: dict[Any, Any] = {**fresh}
+        own |= {v: named(names, given) for v, given in zip(inner.invars, eqn.invars, strict=True)}
+        scope = eqn.source_info
+        for one in _inlined(inner.eqns, own):
+            stack = scope.name_stack + one.source_info.name_stack
+            own_info = one.source_info if next(tracebacks.raw_frames(one), None) else scope
+            made = one.replace(source_info=own_info.replace(name_stack=stack))
+            yield made.replace(outvars=[fresh.get(v, v) for v in made.outvars])
+        names |= {v: named(own, out) for v, out in zip(eqn.outvars, inner.outvars, strict=True)}
+
+
+def named(names: dict[Any, Any], atom: Any) -> Any:
+    """What a value is called now; a literal is itself."""
+    return names.get(atom, atom) if isinstance(atom, _core.Var) else atom
+
+
+def _can_inline(eqn: Any) -> bool:
+    if eqn.primitive.name not in _CALLS or eqn.effects:
+        return False
+    inner = jaxprs.inner_jaxprs(eqn)
+    return len(inner) == 1 and not inner[0].constvars and not list(jaxprs.constants(eqn.params.get("jaxpr"), 0))
+
+
+def traced_equations(function: Callable[..., Any], atoms: Sequence[Any], instead: Any) -> tuple[list[Any], list[Any]]:
+    """(equations of a function of these values, its results); they stand where the equation `instead` stood."""
+    avals = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in atoms]
+    closed = jax.make_jaxpr(function)(*avals)
+    jaxpr = closed.jaxpr
+    names = dict(zip(jaxpr.invars, atoms, strict=True))
+    eqns = []
+    for eqn in jaxpr.eqns:
+        made = {v: _core.Var(v.aval) for v in eqn.outvars if not isinstance(v, _core.DropVar)}
+        eqns.append(renamed(eqn, names, made).replace(source_info=instead.source_info))
+        names |= made
+    return eqns, [named(names, out) for out in jaxpr.outvars]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compute import promotion, serial_loop
+from jaxstage_ext.findings.compute import both_branches, promotion, serial_loop
 from jaxstage_ext.findings.detector import Detector
 
-COMPUTE: tuple[Detector, ...] = (promotion.DETECTOR, serial_loop.DETECTOR)
+COMPUTE: tuple[Detector, ...] = (promotion.DETECTOR, serial_loop.DETECTOR, both_branches.DETECTOR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.core.promotion.promotion_values import SourceKind
-from jaxstage_ext.report.text.units import plural
+from jaxstage_ext.report.text.units import plural, scaled
 
 _MOST_NAMED = 3
 AN_ARGUMENT = "an argument"
@@ -90,4 +90,26 @@ def canonical(is_of_derivative: bool) -> str:
     return (
         'jax.lax.conv_general_dilated(x, kernel, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))\n'
         "# with x and kernel in these orders, or transposed before and after; or unroll the loop"
+    )
+
+
+ONE_AFTER_THE_OTHER = (
+    "lax.map runs its elements one after the other, which is slower where one of them does not fill the device; how "
+    "often each branch is taken is known only in a run."
+)
+
+
+def all_branches(count: int, batch: int, flops: Sequence[float]) -> str:
+    """A conditional under vmap."""
+    which = "both branches run" if count == 2 else f"all {count} branches run"
+    each = ", ".join(scaled(one, "FLOP") for one in flops[:_MOST_NAMED])
+    return f"Under vmap {which} for each of {batch:,} elements, and a select takes one result: {each}."
+
+
+def one_branch() -> str:
+    """The change."""
+    return (
+        "# where the condition is the same for all elements, take it out of jax.vmap:\n"
+        "jax.lax.cond(condition, jax.vmap(first), jax.vmap(second), xs)\n"
+        "# else, where one element is work enough: jax.lax.map(f, xs), with batch_size=1"
     )

@@ -26,4 +26,7 @@ SAID = {
     "slow convolutions": wording.slow_convolution(3),
     "canonical": wording.canonical(False),
     "canonical: of a derivative": wording.canonical(True),
+    "both branches": wording.all_branches(2, 64, (5e6, 1e6)),
+    "all branches": wording.all_branches(4, 64, (5e6, 4e6, 3e6, 1e6)),
+    "one branch": wording.one_branch(),
 }  # fmt: skip

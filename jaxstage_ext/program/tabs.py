@@ -106,9 +106,20 @@ def _changes_dtypes(program: Program) -> bool:
     return program.executable is not None and bool((program.module.opcode == b"convert").any())
 
 
+def _has_findings(program: Program) -> bool:
+    """Whether there is a program to find something in; what was stopped or failed may have a jaxpr."""
+    return not program.is_running and not program.tab and (_is_compiled(program) or program.jax_traced is not None)
+
+
 TABS: tuple[Tab, ...] = (
     Tab("code", lambda program: not program.tab, tab_requests.of_code, price=Price.NOTHING, of_documents=True),
     Tab("compare", is_compared, tab_requests.of_comparison, price=Price.NOTHING, of_documents=True),
+    Tab(
+        "findings",
+        _has_findings,
+        tab_requests.always(("findings", {"all": False})),
+        first=(("findings", {"all": False}),),
+    ),
     Tab(
         "answers",
         _is_compiled,

@@ -19,6 +19,7 @@ import { readRoofline } from "../src/tabs/cost/roofline";
 import { read as readDtypes } from "../src/tabs/dtypes/view";
 import { read as readEffects } from "../src/tabs/effects/view";
 import { readCopies, readValues } from "../src/tabs/layouts/view";
+import { readFindings, readTried } from "../src/tabs/findings/read";
 import { readFigures, readInfo, readKernels } from "../src/tabs/machine/read";
 import { readMemory } from "../src/tabs/memory/read";
 import { readAdvice, readAt, readKept, readTrial } from "../src/tabs/memory/view";
@@ -89,6 +90,8 @@ export const READERS: Record<string, Reader> = {
   operations: { read: async (reply) => readOperations(reply) },
   flags: { read: readFlags },
   answer: { read: readAnswer, unused: ["question"] },
+  findings: { read: readFindings },
+  try: { read: async (reply) => readTried(reply) },
   cost: { read: readCosts },
   cost_parts: { read: readCosts },
   members: { read: readCosts },

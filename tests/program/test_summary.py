@@ -18,9 +18,19 @@ def views(inspection):
 
 
 def test_the_views_are_those_that_have_something_to_show():
-    assert views(inspect(jnp.tanh, X, stage="lower")) == ["code", "cost"]
+    assert views(inspect(jnp.tanh, X, stage="lower")) == ["code", "findings", "cost"]
     compiled = inspect(jnp.tanh, X)
-    assert views(compiled) == ["code", "answers", "cost", "memory", "layouts", "passes", "machine", "options"]
+    assert views(compiled) == [
+        "code",
+        "findings",
+        "answers",
+        "cost",
+        "memory",
+        "layouts",
+        "passes",
+        "machine",
+        "options",
+    ]
     assert views(Inspection.from_json(compiled.to_json())) == ["code"]
 
 

@@ -31,6 +31,7 @@ import jaxstage_ext
 from jaxstage_ext.api.compiles import compile_cache, compiles
 from jaxstage_ext.compilation.events.listening import listening_block
 from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.panel.requests.findings_requests import key_of
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.head.summary import summary
@@ -68,6 +69,12 @@ def loss(w: Any, x: Any) -> Any:
     return jnp.sum(probabilities.astype(jnp.float32) ** 2)
 
 
+def descended(params: Any, moments: Any, x: Any) -> Any:
+    slopes = jax.grad(lambda params: jnp.sum(jnp.tanh(x @ params["w"])))(params)
+    moments = jax.tree.map(lambda moment, slope: 0.9 * moment + slope, moments, slopes)
+    return jax.tree.map(lambda param, moment: param - moment, params, moments), moments
+
+
 def resharded(x: Any, y: Any) -> Any:
     both = jnp.concatenate([x, y])
     return jax.lax.with_sharding_constraint(both @ both.T, P(("c", "a"), "b"))
@@ -83,6 +90,7 @@ def programs() -> dict[str, Any]:
         "gradient": jaxstage_ext.inspect(jax.grad(loss), jnp.ones((4, 8)), jnp.ones((2, 4))),
         "resharded": jaxstage_ext.inspect(resharded, square, square, **mesh, in_specs=(P("a", "b"), P("b", "a"))),
         "targets": jaxstage_ext.inspect(loss, jnp.ones((4, 8)), jnp.ones((2, 4)), target=["local", "cpu:2"]),
+        "donates nothing": jaxstage_ext.inspect(descended, *2 * [{"w": jnp.ones((512, 512))}], jnp.ones((8, 512))),
         "refused": failed(uneven, jnp.ones((3, 8))),
         "profiled": profiled(),
         "compiles": view(CompileHistoryProgram(compiled_again())),
@@ -181,6 +189,8 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
     own = next(kernel.key for kernel in gradient.kernels.rows if kernel.name)
     yield "gradient", "kernel", {"doc": f"llvm:{own}"}
     yield "targets", "difference", {"before": 0, "after": 1}
+    yield "donates nothing", "try", {"finding": key_of(inspections["donates nothing"].findings[0])}
+    yield "donates nothing", "findings", {"all": False}
     for method, parameters in {
         "exchanges": {},
         "shardings": {"all": True},

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
@@ -17,6 +17,7 @@ import { useKeptState, useQuestion, useQuestions, useSelection } from "../../par
 import type { Answer } from "../../model/question";
 import { DifferingDocuments } from "../../parts/differingDocuments";
 import { readDifference } from "../../parts/readDifference";
+import { useLast } from "../../parts/useLast";
 
 interface Props {
   number: number;
@@ -45,15 +46,6 @@ function Difference({ number, other, onClose }: Props) {
 const USUAL: Choice = { recompiles: false, mendable: false, mine: true, folded: true, scope: true };
 /** Of the panel: up to here the detail is below the list, as in the style. */
 const NARROW_PX = 820;
-
-/** What a question last answered: it stays while the question is asked anew. */
-function useLast<T>({ value }: Answer<T>): T | null {
-  const [last, setLast] = useState(value);
-  useEffect(() => {
-    if (value) setLast(value);
-  }, [value]);
-  return value ?? last;
-}
 
 interface ListProps extends Pick<TabProps, "width" | "onFull"> {
   compiles: Compiles;

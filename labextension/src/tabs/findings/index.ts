@@ -1,0 +1,6 @@
+import type { Tab } from "../tab";
+
+export default {
+  title: "Findings",
+  hint: "what to change, the most to gain first",
+} satisfies Tab;

@@ -124,7 +124,7 @@ def _index_of(var: Any, makers: dict[Any, Any]) -> Any:
             continue
         is_wide = wide.primitive.name in ("broadcast_in_dim", "reshape")
         if is_wide and count.params["dimension"] == len(counted.aval.shape) - 1:
-            inner = wide.invars[0]
+            inner: Any = wide.invars[0]
             if isinstance(inner, _core.Var) and inner.aval.shape == eqn.outvars[0].aval.shape[:-1]:
                 return inner
     return None

@@ -55,7 +55,7 @@ def _can_inline(eqn: Any) -> bool:
 
 def traced_equations(function: Callable[..., Any], atoms: Sequence[Any], instead: Any) -> tuple[list[Any], list[Any]]:
     """(equations of a function of these values, its results); they stand where the equation `instead` stood."""
-    avals = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in atoms]
+    avals = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in atoms]  # type: ignore[no-untyped-call]
     closed = jax.make_jaxpr(function)(*avals)
     jaxpr = closed.jaxpr
     names = dict(zip(jaxpr.invars, atoms, strict=True))

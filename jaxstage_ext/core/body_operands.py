@@ -20,21 +20,21 @@ class Reads(NamedTuple):
     """From before the run, the same for all bodies; numbers that stand in the jaxpr are not counted."""
 
 
-class _Place(NamedTuple):
+class BodyValue(NamedTuple):
     """A value made by an equation of the body or, with a negative row, of the body before."""
 
     row: int
     result: int
 
 
-class _Outside(NamedTuple):
+class OutsideValue(NamedTuple):
     """A value from before the run, or a number that stands in the jaxpr."""
 
     value: Hashable
     is_number: bool
 
 
-_Slots = list[_Place | _Outside | None]
+_Slots = list[BodyValue | OutsideValue | None]
 """What each operand of a body reads, in order; None for a value of a body further back."""
 
 
@@ -59,6 +59,10 @@ class BodyOperands:
             body += max(len(run) - 1, 1)
         return best
 
+    def run(self, first: int, length: int, count: int) -> list[_Slots]:
+        """The operands of each body of a run that is known."""
+        return self._run(first, length, count)
+
     def _run(self, first: int, length: int, most: int) -> list[_Slots]:
         """The operands of the first body, and of those after it that are alike."""
         run = [self._slots(first, first, length)]
@@ -74,13 +78,13 @@ class BodyOperands:
         slots: _Slots = []
         for atom in (atom for eqn in self._eqns[base : base + length] for atom in eqn.invars):
             if jaxprs.is_literal(atom):
-                slots.append(_Outside(operand(atom), True))
+                slots.append(OutsideValue(operand(atom), True))
                 continue
             row, result = self._made.get(atom, (-1, 0))
             if row < first:
-                slots.append(_Outside(atom, False))
+                slots.append(OutsideValue(atom, False))
             else:
-                slots.append(_Place(row - base, result) if row >= base - length else None)
+                slots.append(BodyValue(row - base, result) if row >= base - length else None)
         return slots
 
 
@@ -89,19 +93,19 @@ def _are_alike(first: _Slots, second: _Slots, slots: _Slots) -> bool:
     for at_first, before, now in zip(first, second, slots, strict=True):
         if now is None or not isinstance(now, type(before)):
             return False
-        if isinstance(now, _Place) and (now != before or (now.row >= 0 and now != at_first)):
+        if isinstance(now, BodyValue) and (now != before or (now.row >= 0 and now != at_first)):
             return False
-        if (isinstance(now, _Outside) or now.row < 0) and not isinstance(at_first, _Outside):
+        if (isinstance(now, OutsideValue) or now.row < 0) and not isinstance(at_first, OutsideValue):
             return False
     return True
 
 
 def _reads(run: list[_Slots]) -> Reads:
     last = run[-1]
-    carried = {slot for slot in last if isinstance(slot, _Place) and slot.row < 0}
+    carried = {slot for slot in last if isinstance(slot, BodyValue) and slot.row < 0}
     own, shared = set(), set()
     for column in zip(*run, strict=True):
-        if isinstance(column[-1], _Outside):
+        if isinstance(column[-1], OutsideValue):
             is_shared = all(slot == column[0] for slot in column)
             if not is_shared:
                 own.add(column)

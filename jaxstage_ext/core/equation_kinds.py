@@ -60,7 +60,7 @@ class EquationKinds:
                 number[var] = len(number)
             rows: list[Hashable] = [tuple(_kept(var.aval) for var in (*jaxpr.invars, *jaxpr.constvars))]
             for eqn in jaxpr.eqns:
-                rows.append((self.kind(eqn), *map(self._value, _starts(eqn)), *(_atom(a, number) for a in eqn.invars)))
+                rows.append((self.kind(eqn), *map(self._value, starts(eqn)), *(_atom(a, number) for a in eqn.invars)))
                 for var in eqn.outvars:
                     number[var] = len(number)
             rows.append(tuple(_atom(a, number) for a in jaxpr.outvars))
@@ -74,7 +74,8 @@ def operand(atom: Any) -> Hashable:
     return _kept(atom.val)
 
 
-def _starts(eqn: Any) -> list[Any]:
+def starts(eqn: Any) -> list[Any]:
+    """The parameters that say where an equation reads, in which equations of one kind may differ."""
     return [eqn.params[key] for key in _OWN_START.get(eqn.primitive.name, ())]
 
 

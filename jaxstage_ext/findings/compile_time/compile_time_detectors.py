@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compile_time import recompile
+from jaxstage_ext.findings.compile_time import recompile, unrolled_loop
 from jaxstage_ext.findings.detector import Detector
 
-COMPILE_TIME: tuple[Detector, ...] = (recompile.DETECTOR,)
+COMPILE_TIME: tuple[Detector, ...] = (
+    recompile.DETECTOR,
+    unrolled_loop.DETECTOR,
+)

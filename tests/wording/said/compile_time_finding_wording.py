@@ -10,4 +10,7 @@ SAID = {
     "compiled again, many times": wording.compiled_again("step", 12, "x is f32[7,8], was f32[8,8]"),
     "advised": wording.advised("Give every call the same shape.", "jnp.pad(x, …)"),
     "advised without code": wording.advised("Set the mesh once.", ""),
+    "unrolled": wording.unrolled(12, 6902, 7010, True),
+    "unrolled by calls": wording.unrolled(12, 6902, 7010, False),
+    "scan": wording.scan_template(12),
 }

@@ -142,9 +142,9 @@ describe("what stands around the lanes", () => {
     document.body.innerHTML = "";
   });
 
-  const tables = (range: { from: number; to: number } | null) =>
+  const tables = (range: { from: number; to: number } | null, first = "") =>
     render(
-      within(session, <Tables names={["lines", "gaps"]} range={range} onClear={() => done("clear")} onGo={(span) => done(span)} />),
+      within(session, <Tables names={["lines", "gaps"]} first={first} range={range} onClear={() => done("clear")} onGo={(span) => done(span)} />),
       document.body,
     );
 
@@ -183,6 +183,33 @@ describe("what stands around the lanes", () => {
     await soon(() => expect($('[aria-label="timeline gaps"]')).not.toBeNull());
     click($$("tbody tr")[1]);
     expect(done).toHaveBeenCalledWith({ from: 1, to: 2 });
+  });
+
+  it("the table that the kernel names opens first, until another is chosen", async () => {
+    const asked: unknown[] = [];
+    kernel.answers["timeline table"] = ({ table }) => (asked.push(table), LINES({ spans: [] }));
+    tables(null, "gaps");
+    await soon(() => expect(asked).toEqual(["gaps"]));
+    click($('[data-table="lines"]'));
+    await soon(() => expect(asked).toEqual(["gaps", "lines"]));
+  });
+
+  it("a search that Escape has emptied stays empty when it is drawn anew", async () => {
+    kernel.answers["timeline search"] = () => HITS(0, 1, [1]);
+    const draw = () => render(within(session, <Search from={() => 0} onHits={() => undefined} onGo={() => undefined} />), document.body);
+    const box = () => $(".jxs-tl-search-box") as HTMLInputElement;
+    draw();
+    box().value = "gemm";
+    box().dispatchEvent(new Event("input", { bubbles: true }));
+    await soon(() => expect($("[role=status]")?.textContent).toBe("1 hit"));
+    render(null, document.body);
+    draw();
+    expect(box().value, "what is searched for is kept").toBe("gemm");
+    key(box(), "Escape");
+    await soon(() => expect(box().value).toBe(""));
+    render(null, document.body);
+    draw();
+    expect(box().value).toBe("");
   });
 
   it("the search goes from hit to hit, over the pages, and / goes to its box", async () => {

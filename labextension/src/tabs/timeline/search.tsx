@@ -3,7 +3,7 @@ import { counted } from "../../wire/figures";
 import { focusLanes } from "./laneKeys";
 import type { EventPlace } from "./read";
 import { type Hits, PAGE, firstFrom, nextHit, placeOf, readHits } from "./searchRead";
-import { useKept, useQuestion, useSelection } from "../../parts/hooks";
+import { useKeptState, useQuestion, useSelection } from "../../parts/hooks";
 
 interface SearchProps {
   /** The start of what is shown, in seconds. */
@@ -57,24 +57,17 @@ function Found({ query, from, onHits, onGo, step }: SearchProps & { query: strin
 /** Finds in the whole trace: events by name, instruction, source line and scope. Enter goes to the next, Shift+Enter back. */
 export function Search(props: SearchProps) {
   const selection = useSelection();
-  const kept = useKept();
-  const remembered = `timeline search ${selection.call}`;
-  const [query, setQuery] = useState((kept.recall(remembered) as string | undefined) ?? "");
+  const [query, change] = useKeptState(`timeline search ${selection.call}`, "");
   const [step, setStep] = useState<{ to: 1 | -1; count: number }>({ to: 1, count: 0 });
   const paused = usePaused(query.trim());
   const go = (to: 1 | -1) => setStep({ to, count: step.count + 1 });
   const key = (event: KeyboardEvent) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     if (event.key === "Enter") go(event.shiftKey ? -1 : 1);
-    else if (query) setQuery("");
+    else if (query) change("");
     else focusLanes(event.target);
     event.preventDefault();
     event.stopPropagation();
-  };
-  const input = (event: Event) => {
-    const text = (event.target as HTMLInputElement).value;
-    kept.keep(remembered, text);
-    setQuery(text);
   };
   return (
     <span class="jxs-tl-search" role="search">
@@ -86,7 +79,7 @@ export function Search(props: SearchProps) {
         placeholder="Search the trace (/)"
         aria-label="Search the whole trace; Enter goes to the next hit, Shift+Enter to the one before"
         value={query}
-        onInput={input}
+        onInput={(event) => change((event.target as HTMLInputElement).value)}
         onKeyDown={key}
       />
       <button type="button" class="jxs-button jxs-boxed" disabled={!paused} title="Hit before (Shift+Enter)" aria-label="Hit before" onClick={() => go(-1)}>

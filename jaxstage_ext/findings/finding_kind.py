@@ -36,11 +36,11 @@ class FindingKind(enum.Enum):
     USELESS_CHECKPOINT = (
         "checkpoint that saves nothing",
         FindingGroup.MEMORY,
-        f"{_JAX}notebooks/autodiff_remat.html",
+        f"{_JAX}gradient-checkpointing.html",
     )
-    RESIDUALS = "residuals of the backward pass", FindingGroup.MEMORY, f"{_JAX}notebooks/autodiff_remat.html"
+    RESIDUALS = "residuals of the backward pass", FindingGroup.MEMORY, f"{_JAX}gradient-checkpointing.html"
     WIDE_RESIDUAL = "residuals wider than they are computed", FindingGroup.MEMORY
-    CAPTURED_CONSTANT = "large captured constant", FindingGroup.MEMORY, f"{_JAX}gotchas.html"
+    CAPTURED_CONSTANT = "large captured constant", FindingGroup.MEMORY, f"{_JAX}internals/constants.html"
     UNREAD_ARGUMENT = "argument that nothing reads", FindingGroup.MEMORY
     REPLICATED_STATE = (
         "state replicated over a data axis",

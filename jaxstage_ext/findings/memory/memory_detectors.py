@@ -11,6 +11,7 @@ from jaxstage_ext.findings.memory import (
     residual_memory,
     unread_argument,
     unused_donation,
+    useless_checkpoint,
 )
 
 MEMORY: tuple[Detector, ...] = (
@@ -21,4 +22,5 @@ MEMORY: tuple[Detector, ...] = (
     replicated_state.DETECTOR,
     unused_donation.DETECTOR,
     index_array.DETECTOR,
+    useless_checkpoint.DETECTOR,
 )

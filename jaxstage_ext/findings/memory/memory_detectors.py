@@ -9,6 +9,7 @@ from jaxstage_ext.findings.memory import (
     missing_donation,
     replicated_state,
     residual_memory,
+    tile_padding,
     unread_argument,
     unused_donation,
     useless_checkpoint,
@@ -23,4 +24,5 @@ MEMORY: tuple[Detector, ...] = (
     unused_donation.DETECTOR,
     index_array.DETECTOR,
     useless_checkpoint.DETECTOR,
+    tile_padding.DETECTOR,
 )

@@ -164,3 +164,16 @@ def useless_checkpoint(size: int) -> str:
 
 MEMORY_TOO = "Trying it shows what it does to the memory needed too."
 CHECKPOINT_EACH = "# take jax.checkpoint away here, or put it around each layer, one after another"
+
+
+AN_ARRAY = "An array"
+
+
+def tile_padding(shape: str, size: int, data: int) -> str:
+    """An array that fills its tiles in part."""
+    return f"{shape} takes {scaled(size, 'B')} for {scaled(data, 'B')} of data, as its tiles are filled in part."
+
+
+def fill_tiles(size: int, to: int) -> str:
+    """The change."""
+    return f"# the dimension of {size} takes the place of {to}: let it be a multiple, or put a larger one in its place"

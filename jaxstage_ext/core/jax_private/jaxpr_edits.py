@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -11,21 +11,22 @@ from jax._src import core as _core
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.core.jax_private.rematerialized import renamed, with_equations
 
-_CALLS = ("jit", "pjit", "closed_call")
+CALLS = ("jit", "pjit", "closed_call")
+"""Primitives that call a function and do nothing else."""
 
 
-def inlined(jaxpr: Any) -> Any:
-    """The jaxpr with the equations of jitted functions in it, where they close over nothing."""
-    if not any(_can_inline(eqn) for eqn in jaxpr.eqns):
+def inlined(jaxpr: Any, names_of: Collection[str] = CALLS) -> Any:
+    """The jaxpr with the equations of jitted functions, or of these primitives, where they close over nothing."""
+    if not any(_can_inline(eqn, names_of) for eqn in jaxpr.eqns):
         return jaxpr
     names: dict[Any, Any] = {}
-    eqns = list(_inlined(jaxpr.eqns, names))
+    eqns = list(_inlined(jaxpr.eqns, names, names_of))
     return with_equations(jaxpr, eqns, names)
 
 
-def _inlined(equations: Sequence[Any], names: dict[Any, Any]) -> Iterator[Any]:
+def _inlined(equations: Sequence[Any], names: dict[Any, Any], names_of: Collection[str]) -> Iterator[Any]:
     for eqn in equations:
-        if not _can_inline(eqn):
+        if not _can_inline(eqn, names_of):
             yield renamed(eqn, names)
             continue
         [inner] = jaxprs.inner_jaxprs(eqn)
@@ -33,7 +34,7 @@ def _inlined(equations: Sequence[Any], names: dict[Any, Any]) -> Iterator[Any]:
         own: dict[Any, Any] = {**fresh}
         own |= {v: named(names, given) for v, given in zip(inner.invars, eqn.invars, strict=True)}
         scope = eqn.source_info
-        for one in _inlined(inner.eqns, own):
+        for one in _inlined(inner.eqns, own, names_of):
             stack = scope.name_stack + one.source_info.name_stack
             own_info = one.source_info if next(tracebacks.raw_frames(one), None) else scope
             made = one.replace(source_info=own_info.replace(name_stack=stack))
@@ -46,8 +47,8 @@ def named(names: dict[Any, Any], atom: Any) -> Any:
     return names.get(atom, atom) if isinstance(atom, _core.Var) else atom
 
 
-def _can_inline(eqn: Any) -> bool:
-    if eqn.primitive.name not in _CALLS or eqn.effects:
+def _can_inline(eqn: Any, names_of: Collection[str]) -> bool:
+    if eqn.primitive.name not in names_of or eqn.effects:
         return False
     inner = jaxprs.inner_jaxprs(eqn)
     return len(inner) == 1 and not inner[0].constvars and not list(jaxprs.constants(eqn.params.get("jaxpr"), 0))

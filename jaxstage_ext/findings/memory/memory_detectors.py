@@ -9,8 +9,10 @@ from jaxstage_ext.findings.memory import (
     missing_donation,
     replicated_state,
     residual_memory,
+    tile_padding,
     unread_argument,
     unused_donation,
+    useless_checkpoint,
 )
 
 MEMORY: tuple[Detector, ...] = (
@@ -21,4 +23,6 @@ MEMORY: tuple[Detector, ...] = (
     replicated_state.DETECTOR,
     unused_donation.DETECTOR,
     index_array.DETECTOR,
+    useless_checkpoint.DETECTOR,
+    tile_padding.DETECTOR,
 )

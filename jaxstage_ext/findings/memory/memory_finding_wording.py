@@ -152,3 +152,28 @@ ONE_INDEX = (
     "# one index an element: x.reshape(-1)[flat], or jnp.take(x, idx, axis) where all positions share their indices"
 )
 NOT_COMPILED = "It was not compiled, so that XLA writes the indices out is concluded from the jaxpr."
+
+
+def useless_checkpoint(size: int) -> str:
+    """A checkpoint around all that is differentiated."""
+    return (
+        f"jax.checkpoint is around all that is differentiated, so the backward pass begins by computing all of it "
+        f"again, and {scaled(size, 'B')} are live at once as without it."
+    )
+
+
+MEMORY_TOO = "Trying it shows what it does to the memory needed too."
+CHECKPOINT_EACH = "# take jax.checkpoint away here, or put it around each layer, one after another"
+
+
+AN_ARRAY = "An array"
+
+
+def tile_padding(shape: str, size: int, data: int) -> str:
+    """An array that fills its tiles in part."""
+    return f"{shape} takes {scaled(size, 'B')} for {scaled(data, 'B')} of data, as its tiles are filled in part."
+
+
+def fill_tiles(size: int, to: int) -> str:
+    """The change."""
+    return f"# the dimension of {size} takes the place of {to}: let it be a multiple, or put a larger one in its place"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -114,9 +115,15 @@ def _only(numbers: list[int]) -> int:
 @functools.lru_cache(4096)
 def met(size: int, kernel: int, out: int, window: Dimension) -> int:
     """Pairs of (kernel element, output element) that meet an element of the input and no padding or hole."""
-    at = np.arange(out)[:, None] * window.stride - window.low + np.arange(kernel)[None] * window.dilation
-    inside = (at >= 0) & (at < (size - 1) * window.base + 1) & (at % window.base == 0)
-    return int(inside.sum())
+    first = np.arange(out) * window.stride - window.low
+    lowest = np.maximum(-(first // window.dilation), 0)
+    highest = np.minimum(((size - 1) * window.base - first) // window.dilation, kernel - 1)
+    shared = math.gcd(window.dilation, window.base)
+    every = window.base // shared  # of the kernel's elements, one meets an element and no hole of the input
+    inverse = pow(window.dilation // shared, -1, every) if every > 1 else 0
+    offset = (-(first // shared) * inverse) % every
+    count = (highest - offset) // every - (lowest - 1 - offset) // every
+    return int(count[(first % shared == 0) & (highest >= lowest)].sum())
 
 
 def covers(size: int, out: int, window: Dimension) -> bool:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compute import both_branches, promotion, serial_loop
+from jaxstage_ext.findings.compute import both_branches, promotion, repeated_work, serial_loop
 from jaxstage_ext.findings.detector import Detector
 
-COMPUTE: tuple[Detector, ...] = (promotion.DETECTOR, serial_loop.DETECTOR, both_branches.DETECTOR)
+COMPUTE: tuple[Detector, ...] = (
+    promotion.DETECTOR,
+    serial_loop.DETECTOR,
+    both_branches.DETECTOR,
+    repeated_work.DETECTOR,
+)

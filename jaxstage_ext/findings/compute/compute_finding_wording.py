@@ -113,3 +113,18 @@ def one_branch() -> str:
         "jax.lax.cond(condition, jax.vmap(first), jax.vmap(second), xs)\n"
         "# else, where one element is work enough: jax.lax.map(f, xs), with batch_size=1"
     )
+
+
+KEPT_IN_MEMORY = "What is computed before the loop is kept in memory while it runs."
+
+
+def repeated(names: Sequence[str], trips: int | None) -> str:
+    """What a loop repeats."""
+    times = f"all {trips:,} iterations" if trips is not None else "each iteration"
+    return f"{_named(tuple(dict.fromkeys(names)))}: the same in {times} of a loop, as nothing changes of what is read."
+
+
+def before_the_loop(lines: Sequence[str]) -> str:
+    """The change."""
+    where = f" ({_named(lines)})" if lines else ""
+    return f"# compute it once before the loop{where}, and use the result in its body"

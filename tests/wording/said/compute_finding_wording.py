@@ -29,4 +29,8 @@ SAID = {
     "both branches": wording.all_branches(2, 64, (5e6, 1e6)),
     "all branches": wording.all_branches(4, 64, (5e6, 4e6, 3e6, 1e6)),
     "one branch": wording.one_branch(),
+    "repeated": wording.repeated(("lu", "dot_general", "lu"), 50),
+    "repeated, unknown": wording.repeated(("sort",), None),
+    "before the loop": wording.before_the_loop(("In [2]:3", "In [2]:4")),
+    "before the loop, no line": wording.before_the_loop(()),
 }  # fmt: skip

@@ -42,7 +42,7 @@ def loops(module: Module) -> list[SerialOperation]:
         primitive = _primitive(module, row)
         count = trips[row].trips
         if primitive in _BECOME_LOOPS and (count is None or count >= _LEAST_TRIPS):
-            found.append(SerialOperation(row, primitive, count, np.flatnonzero(_held(module, row)[module.computation])))
+            found.append(SerialOperation(row, primitive, count, instructions_inside(module, row)))
     return found
 
 
@@ -61,6 +61,11 @@ def is_of_derivative(module: Module, row: int) -> bool:
 
 def _primitive(module: Module, row: int) -> str:
     return module.scopes[module.scope[row]].rpartition("/")[2] if module.scope[row] >= 0 else ""
+
+
+def instructions_inside(module: Module, row: int) -> Longs:
+    """The instructions that run in a loop or call, at any depth."""
+    return np.flatnonzero(_held(module, row)[module.computation])
 
 
 def _held(module: Module, row: int) -> npt.NDArray[np.bool_]:

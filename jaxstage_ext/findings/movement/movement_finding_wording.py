@@ -84,3 +84,25 @@ def drop_constraint(spec: str, line: str) -> str:
 def combine_less(flag: str, size: int) -> str:
     """A flag of XLA for GPUs, as jax.jit takes it."""
     return f'jax.jit(…, compiler_options={{"{flag}": {size}}})'
+
+
+def carry_copied(names: Sequence[str], copies: int, moved: float, runs: float) -> str:
+    """What a loop copies in each iteration."""
+    what = some(list(names), _MOST_NAMED) or "what it carries"
+    made = "" if copies == 1 else f" ({copies} copies)"
+    return f"Each of the {runs:,.6g} iterations of a loop copies {what}{made}: {scaled(moved, 'B')} read and written."
+
+
+def read_first(line: str) -> str:
+    """The change, where no diff can be written."""
+    at = f" at {line}" if line else ""
+    return (
+        f"# before the write{at}, read what is still needed of the carried array, and keep both apart:\n"
+        "array, old = jax.lax.optimization_barrier((array, old))"
+    )
+
+
+def unroll(is_swap: bool) -> str:
+    """Of a scan that swaps what it carries, or makes a new array of it."""
+    why = "after two swaps each array is in its own place again" if is_swap else "two iterations need one copy, or none"
+    return f"jax.lax.scan(…, unroll=2)  # {why}"

@@ -23,5 +23,11 @@ SAID = {
     "shard argument: five": wording.shard_argument(list("abcde"), "P('data', None)", "P(None, 'data')"),
     "free result": wording.free_result("result[0]", "P('data')"),
     "drop constraint": wording.drop_constraint("P('data')", "In [2]:4"),
+    "carry copied": wording.carry_copied(["buf"], 2, 1.6e9, 100),
+    "carry copied: nothing known": wording.carry_copied([], 1, 1.6e9, 100),
+    "read first": wording.read_first("In [2]:4"),
+    "read first: no line": wording.read_first(""),
+    "unroll: swap": wording.unroll(True),
+    "unroll": wording.unroll(False),
     "combine less": wording.combine_less("xla_gpu_all_gather_combine_threshold_bytes", 8_388_608),
 }

@@ -21,6 +21,16 @@ def carried(loop: Any) -> list[Any]:
     return list(jaxprs.parts_of_scan(params, body.invars)[1])
 
 
+def fixed(loop: Any) -> list[Any]:
+    """What every iteration of a scan reads whole, as its body has it."""
+    return list(jaxprs.parts_of_scan(loop.params, body_of(loop).invars)[0])
+
+
+def fixed_given(loop: Any) -> list[Any]:
+    """The same as it is given to the scan."""
+    return list(jaxprs.parts_of_scan(loop.params, loop.invars)[0])
+
+
 def body_of(loop: Any) -> Any:
     """The jaxpr of an iteration."""
     held = loop.params["body_jaxpr" if loop.primitive.name == "while" else "jaxpr"]

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from jaxstage_ext.findings.detector import Detector
-from jaxstage_ext.findings.movement import carry_copy, collective, full_rematerialisation
+from jaxstage_ext.findings.movement import carry_copy, collective, full_rematerialisation, host_transfer
 
-MOVEMENT: tuple[Detector, ...] = (carry_copy.DETECTOR, collective.DETECTOR, full_rematerialisation.DETECTOR)
+MOVEMENT: tuple[Detector, ...] = (
+    carry_copy.DETECTOR,
+    collective.DETECTOR,
+    full_rematerialisation.DETECTOR,
+    host_transfer.DETECTOR,
+)

@@ -12,6 +12,9 @@ from jaxstage_ext.report.text.units import duration, plural, scaled, share
 _MOST_NAMED = 3
 MADE_SO = "What makes the argument has to shard it so, or it is resharded there."
 READ_SO = "What reads the result may need it sharded as it is now."
+TRIED_WITHOUT = "The trial compiles the program without the call."
+HELD_MEANWHILE = "The array then takes the device's memory as long as the loop runs."
+FETCH_ONCE = "x = jax.device_put(x, jax.memory.Space.Device)  # before the loop, not in its body"
 BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what starting one takes."
 
 
@@ -106,3 +109,36 @@ def unroll(is_swap: bool) -> str:
     """Of a scan that swaps what it carries, or makes a new array of it."""
     why = "after two swaps each array is in its own place again" if is_swap else "two iterations need one copy, or none"
     return f"jax.lax.scan(…, unroll=2)  # {why}"
+
+
+def called_in_loop(kind: str, name: str, times: int) -> str:
+    """A callback in a loop."""
+    waits = "" if kind.startswith("debug") else ", and the device waits for each result"
+    return f"{kind} calls {name or 'Python'} {times:,} times in one run{waits}."
+
+
+def call_less(kind: str, name: str) -> str:
+    """The change: fewer calls."""
+    if kind.startswith("debug"):
+        return (
+            "# return the values from the loop and print them once after it, or call it in few iterations:\n"
+            "jax.lax.cond(i % 100 == 0, lambda: jax.debug.print(…), lambda: None)"
+        )
+    return f"# return from the loop what {name or 'the function'} needs, and call it once on all of it after the loop"
+
+
+def fetched_in_loop(size: float, times: int) -> str:
+    """An array that every iteration copies from the host."""
+    return f"Each of {times:,} iterations copies the same {scaled(size, 'B')} from the host's memory to the device."
+
+
+def result_on_host(names: Sequence[str]) -> str:
+    """A result that XLA refuses to return."""
+    what = some(list(names), _MOST_NAMED)
+    lies = "lies" if len(names) == 1 else "lie"
+    return f"{what} {lies} in the host's memory, so the result computed from it does too, which out_shardings has to say."
+
+
+def keep_on_host(name: str) -> str:
+    """The change: say that the result is in the host's memory."""
+    return f"jax.jit(…, out_shardings={name}.sharding)"

@@ -15,6 +15,7 @@ READ_SO = "What reads the result may need it sharded as it is now."
 TRIED_WITHOUT = "The trial compiles the program without the call."
 HELD_MEANWHILE = "The array then takes the device's memory as long as the loop runs."
 FETCH_ONCE = "x = jax.device_put(x, jax.memory.Space.Device)  # before the loop, not in its body"
+OTHER_ORDER = "What reads the result has to take its dimensions in that order."
 BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what starting one takes."
 
 
@@ -136,9 +137,23 @@ def result_on_host(names: Sequence[str]) -> str:
     """A result that XLA refuses to return."""
     what = some(list(names), _MOST_NAMED)
     lies = "lies" if len(names) == 1 else "lie"
-    return f"{what} {lies} in the host's memory, so the result computed from it does too, which out_shardings has to say."
+    return f"{what} {lies} in the host's memory, and so does the result of it: out_shardings has to say so."
 
 
 def keep_on_host(name: str) -> str:
     """The change: say that the result is in the host's memory."""
     return f"jax.jit(…, out_shardings={name}.sharding)"
+
+
+def transposed_result(asked: str, computed: str, size: int) -> str:
+    """A result of einsum that is copied into another order."""
+    order = f"as {computed} and copies it to {asked}" if asked else "in another order of dimensions and copies it"
+    return f"einsum computes a result of {scaled(size, 'B')} {order}."
+
+
+def as_computed(asked: str, computed: str, permutation: Sequence[int]) -> str:
+    """The change: take the result as it is computed."""
+    if asked:
+        return f"# ask for ->{computed}, not ->{asked}"
+    order = tuple(permutation.index(dim) for dim in range(len(permutation)))
+    return f"# ask einsum for the result's dimensions in the order {order}"

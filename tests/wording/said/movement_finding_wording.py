@@ -38,5 +38,9 @@ SAID = {
     "result on host": wording.result_on_host(["table"]),
     "result on host: two": wording.result_on_host(["table", "sums"]),
     "keep on host": wording.keep_on_host("table"),
+    "transposed result": wording.transposed_result("nmxy", "xymn", 32_000_000),
+    "transposed result: no subscripts": wording.transposed_result("", "", 32_000_000),
+    "as computed": wording.as_computed("nmxy", "xymn", (3, 2, 0, 1)),
+    "as computed: no subscripts": wording.as_computed("", "", (3, 2, 0, 1)),
     "combine less": wording.combine_less("xla_gpu_all_gather_combine_threshold_bytes", 8_388_608),
 }

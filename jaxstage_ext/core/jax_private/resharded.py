@@ -32,8 +32,13 @@ def with_argument(traced: Any, number: int, sharding: Any) -> Any:
 
 def with_free_result(traced: Any, number: int) -> Any:
     """The trace of a call whose result of that number XLA shards as it likes."""
+    return with_result(traced, number, _UNSPECIFIED)
+
+
+def with_result(traced: Any, number: int, sharding: Any) -> Any:
+    """The trace of a call whose result of that number has another sharding, or lies in another memory."""
     made, given = copy.copy(traced), list(traced._params["out_shardings"])
-    given[number] = _UNSPECIFIED
+    given[number] = sharding
     made._params, made._lojax = traced._params | {"out_shardings": tuple(given)}, None
     return made
 
@@ -56,6 +61,11 @@ def without(jaxpr: Any, target: Any) -> Any:
     names = {target.outvars[0]: target.invars[0]}
     eqns = [rematerialized.renamed(eqn, names) for eqn in jaxpr.eqns if eqn is not target]
     return rematerialized.with_equations(jaxpr, eqns, names)
+
+
+def dropped(jaxpr: Any, target: Any) -> Any:
+    """The jaxpr without an equation that has no results."""
+    return rematerialized.with_equations(jaxpr, [eqn for eqn in jaxpr.eqns if eqn is not target], {})
 
 
 def through(jaxpr: Any, target: Any, operand: int, shardings: Sequence[Any]) -> Any:

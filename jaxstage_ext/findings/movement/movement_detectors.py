@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from jaxstage_ext.findings.detector import Detector
-from jaxstage_ext.findings.movement import collective, full_rematerialisation
+from jaxstage_ext.findings.movement import carry_copy, collective, full_rematerialisation, host_transfer, layout_copy
 
-MOVEMENT: tuple[Detector, ...] = (collective.DETECTOR, full_rematerialisation.DETECTOR)
+MOVEMENT: tuple[Detector, ...] = (
+    carry_copy.DETECTOR,
+    collective.DETECTOR,
+    full_rematerialisation.DETECTOR,
+    host_transfer.DETECTOR,
+    layout_copy.DETECTOR,
+)

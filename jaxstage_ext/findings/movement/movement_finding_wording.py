@@ -12,6 +12,10 @@ from jaxstage_ext.report.text.units import duration, plural, scaled, share
 _MOST_NAMED = 3
 MADE_SO = "What makes the argument has to shard it so, or it is resharded there."
 READ_SO = "What reads the result may need it sharded as it is now."
+TRIED_WITHOUT = "The trial compiles the program without the call."
+HELD_MEANWHILE = "The array then takes the device's memory as long as the loop runs."
+FETCH_ONCE = "x = jax.device_put(x, jax.memory.Space.Device)  # before the loop, not in its body"
+OTHER_ORDER = "What reads the result has to take its dimensions in that order."
 BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what starting one takes."
 
 
@@ -84,3 +88,72 @@ def drop_constraint(spec: str, line: str) -> str:
 def combine_less(flag: str, size: int) -> str:
     """A flag of XLA for GPUs, as jax.jit takes it."""
     return f'jax.jit(…, compiler_options={{"{flag}": {size}}})'
+
+
+def carry_copied(names: Sequence[str], copies: int, moved: float, runs: float) -> str:
+    """What a loop copies in each iteration."""
+    what = some(list(names), _MOST_NAMED) or "what it carries"
+    made = "" if copies == 1 else f" ({copies} copies)"
+    return f"Each of the {runs:,.6g} iterations of a loop copies {what}{made}: {scaled(moved, 'B')} read and written."
+
+
+def read_first(line: str) -> str:
+    """The change, where no diff can be written."""
+    at = f" at {line}" if line else ""
+    return (
+        f"# before the write{at}, read what is still needed of the carried array, and keep both apart:\n"
+        "array, old = jax.lax.optimization_barrier((array, old))"
+    )
+
+
+def unroll(is_swap: bool) -> str:
+    """Of a scan that swaps what it carries, or makes a new array of it."""
+    why = "after two swaps each array is in its own place again" if is_swap else "two iterations need one copy, or none"
+    return f"jax.lax.scan(…, unroll=2)  # {why}"
+
+
+def called_in_loop(kind: str, name: str, times: int) -> str:
+    """A callback in a loop."""
+    waits = "" if kind.startswith("debug") else ", and the device waits for each result"
+    return f"{kind} calls {name or 'Python'} {times:,} times in one run{waits}."
+
+
+def call_less(kind: str, name: str) -> str:
+    """The change: fewer calls."""
+    if kind.startswith("debug"):
+        return (
+            "# return the values from the loop and print them once after it, or call it in few iterations:\n"
+            "jax.lax.cond(i % 100 == 0, lambda: jax.debug.print(…), lambda: None)"
+        )
+    return f"# return from the loop what {name or 'the function'} needs, and call it once on all of it after the loop"
+
+
+def fetched_in_loop(size: float, times: int) -> str:
+    """An array that every iteration copies from the host."""
+    return f"Each of {times:,} iterations copies the same {scaled(size, 'B')} from the host's memory to the device."
+
+
+def result_on_host(names: Sequence[str]) -> str:
+    """A result that XLA refuses to return."""
+    what = some(list(names), _MOST_NAMED)
+    lies = "lies" if len(names) == 1 else "lie"
+    return f"{what} {lies} in the host's memory, and so does the result of it: out_shardings has to say so."
+
+
+def keep_on_host(name: str) -> str:
+    """The change: say that the result is in the host's memory."""
+    return f"jax.jit(…, out_shardings={name}.sharding)"
+
+
+def transposed_result(asked: str, computed: str, size: int) -> str:
+    """A result of einsum that is copied into another order."""
+    order = f"as {computed} and copies it to {asked}" if asked else "in another order of dimensions and copies it"
+    return f"einsum computes a result of {scaled(size, 'B')} {order}."
+
+
+def as_computed(asked: str, computed: str, permutation: Sequence[int]) -> str:
+    """The change: take the result as it is computed."""
+    if asked:
+        return f"# ask for ->{computed}, not ->{asked}"
+    order = tuple(permutation.index(dim) for dim in range(len(permutation)))
+    return f"# ask einsum for the result's dimensions in the order {order}"

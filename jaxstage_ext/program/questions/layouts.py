@@ -149,10 +149,15 @@ def _copies(program: Program) -> Table:
     with_transposes = any(module.opcode[number] == _TRANSPOSE for number, *_ in rows)
     notes = (() if rows else (_no_copies(module),)) + ((_BY_TRANSPOSES,) if with_transposes else ())
     listed = {number for number, *_ in rows}
-    arguments = dict(enumerate(_names(program, _parameters(module), 0)))
-    again = [copy for copy in loop_copies.read(module, places, arguments) if copy.row not in listed]
+    every = loop_copies.read(module, places, argument_names_of_module(program))
+    again = [copy for copy in every if copy.row not in listed]
     notes += (loop_copies.note(module, again),) if again else ()
     return Table("copies", columns, {}, notes)
+
+
+def argument_names_of_module(program: Program) -> dict[int, str]:
+    """The names of the entry's parameters by number."""
+    return dict(enumerate(_names(program, _parameters(program.module), 0)))
 
 
 def _no_copies(module: Module) -> str:

@@ -30,6 +30,8 @@ class LoopCopy(NamedTuple):
     """The argument that is carried, "" unknown."""
     lines: tuple[str, ...]
     """Of what uses the copy, other than the loop's own line."""
+    loop: int
+    """The row of the loop."""
 
 
 def read(module: Module, places: Places, arguments: Mapping[int, str]) -> list[LoopCopy]:
@@ -46,7 +48,7 @@ def read(module: Module, places: Places, arguments: Mapping[int, str]) -> list[L
         loop, computation = bodies[int(module.computation[row])], int(module.computation[row])
         times = None if runs.unknown[computation] else float(runs.times[computation])
         lines = dict.fromkeys(line for line in _users(module, places, row) if line and line != places.line[loop])
-        found.append(LoopCopy(row, times, arguments.get(_carried(module, row, loop), ""), tuple(lines)))
+        found.append(LoopCopy(row, times, arguments.get(_carried(module, row, loop), ""), tuple(lines), loop))
     return found
 
 

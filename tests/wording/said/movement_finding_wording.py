@@ -8,6 +8,7 @@ from jaxstage_ext.findings.movement import movement_finding_wording as wording
 
 MOVED = CollectiveCause(CauseKind.RESHARDING, ("x",), ("dot",), after=(Use("P()"),))
 ALONE = row(GATHER, causes=(MOVED,))
+KINDS = ("debug_print", "pure_callback")
 
 SAID = {
     **constants(wording),
@@ -23,5 +24,23 @@ SAID = {
     "shard argument: five": wording.shard_argument(list("abcde"), "P('data', None)", "P(None, 'data')"),
     "free result": wording.free_result("result[0]", "P('data')"),
     "drop constraint": wording.drop_constraint("P('data')", "In [2]:4"),
+    "carry copied": wording.carry_copied(["buf"], 2, 1.6e9, 100),
+    "carry copied: nothing known": wording.carry_copied([], 1, 1.6e9, 100),
+    "read first": wording.read_first("In [2]:4"),
+    "read first: no line": wording.read_first(""),
+    "unroll: swap": wording.unroll(True),
+    "unroll": wording.unroll(False),
+    **{f"called in loop: {kind}": wording.called_in_loop(kind, "log", 1000) for kind in KINDS},
+    "called in loop: no name": wording.called_in_loop("pure_callback", "", 1000),
+    **{f"call less: {kind}": wording.call_less(kind, "log") for kind in KINDS},
+    "call less: no name": wording.call_less("pure_callback", ""),
+    "fetched in loop": wording.fetched_in_loop(1.6e7, 50),
+    "result on host": wording.result_on_host(["table"]),
+    "result on host: two": wording.result_on_host(["table", "sums"]),
+    "keep on host": wording.keep_on_host("table"),
+    "transposed result": wording.transposed_result("nmxy", "xymn", 32_000_000),
+    "transposed result: no subscripts": wording.transposed_result("", "", 32_000_000),
+    "as computed": wording.as_computed("nmxy", "xymn", (3, 2, 0, 1)),
+    "as computed: no subscripts": wording.as_computed("", "", (3, 2, 0, 1)),
     "combine less": wording.combine_less("xla_gpu_all_gather_combine_threshold_bytes", 8_388_608),
 }

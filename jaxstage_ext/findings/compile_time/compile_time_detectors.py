@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compile_time import recompile, unrolled_loop
+from jaxstage_ext.findings.compile_time import recompile, slow_pass, unrolled_loop
 from jaxstage_ext.findings.detector import Detector
 
 COMPILE_TIME: tuple[Detector, ...] = (
     recompile.DETECTOR,
     unrolled_loop.DETECTOR,
+    slow_pass.DETECTOR,
 )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.report.text.units import plural
+from collections.abc import Sequence
+
+from jaxstage_ext.report.text.units import duration, plural
+
+_MOST_NAMED = 3
+EACH_CALL_COMPUTES_IT = "As an argument it is computed in every call; what is computed before the call costs neither."
 
 HAS_SHARDINGS = "its arguments have shardings of their own, which those of stacked layers would have to follow"
 SCAN_IS_A_LOOP = (
@@ -34,5 +39,30 @@ def scan_template(count: int) -> str:
         (
             f"stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)  # once, of all {count:,} layers",
             "x, _ = jax.lax.scan(lambda x, layer: (block(layer, x), None), x, stacked)  # nn.scan, nnx.scan in flax",
+        )
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [*names[:_MOST_NAMED], *([f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else [])]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def folded(operations: Sequence[str], names: Sequence[str], elements: int, seconds: float | None) -> str:
+    """Operations on captured arrays that XLA computes while it compiles."""
+    of = _listed(names) if names else "a captured array"
+    took = "" if seconds is None else f", in {duration(seconds)}"
+    return (
+        f"XLA's constant_folding computes {_listed(operations)} of {of} while it compiles{took}: "
+        f"{plural(elements, 'element')}, of no argument."
+    )
+
+
+def compute_before(names: Sequence[str]) -> str:
+    """The change."""
+    return "\n".join(
+        (
+            "# compute it once before the jitted function, and pass the result as an argument,",
+            *(f"# or pass {name} as an argument" for name in names[:_MOST_NAMED] or ["the array"]),
         )
     )

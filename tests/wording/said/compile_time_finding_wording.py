@@ -12,5 +12,9 @@ SAID = {
     "advised without code": wording.advised("Set the mesh once.", ""),
     "unrolled": wording.unrolled(12, 6902, 7010, True),
     "unrolled by calls": wording.unrolled(12, 6902, 7010, False),
+    "folded": wording.folded(["pad", "slice", "reduce_sum", "mul"], ["v"], 25_600_000, None),
+    "folded, with its time": wording.folded(["pad"], ["v", "w"], 25_600_000, 0.833),
+    "folded, without names": wording.folded(["pad"], [], 25_600_000, None),
+    "compute before": wording.compute_before(["v"]),
     "scan": wording.scan_template(12),
 }

@@ -66,3 +66,36 @@ def compute_before(names: Sequence[str]) -> str:
             *(f"# or pass {name} as an argument" for name in names[:_MOST_NAMED] or ["the array"]),
         )
     )
+
+
+def address_in_key(function: str, primitive: str) -> str:
+    """A program whose cache key is another in every process."""
+    of = f" for {primitive}" if primitive else ""
+    return (
+        f"No other process finds {function} in the persistent cache: its StableHLO holds the address of a Python "
+        f"object{of}, which is another in each."
+    )
+
+
+def constant_in_key(function: str, constants: Sequence[tuple[str, str]], entries: int) -> str:
+    """A program that is written to the persistent cache once for each value of a constant."""
+    was, now = constants[0]
+    more = f" and {len(constants) - 1} more" if len(constants) > 1 else ""
+    return (
+        f"{function} missed the persistent cache, which has {plural(entries, 'entry', 'entries')} of its name, because "
+        f"it holds a value as a constant: {now}, was {was}{more}."
+    )
+
+
+def unreadable_entry(function: str) -> str:
+    """An entry that JAX can neither read nor replace."""
+    return f"The entry of {function} in the persistent cache cannot be read, and JAX never writes it anew."
+
+
+WITHOUT_ADDRESS = "# use jax.shard_map in place of custom_partitioning, whose program is the same in every process"
+VALUE_AS_ARGUMENT = "# pass the value to the jitted function as an argument"
+
+
+def delete_entry(file: str) -> str:
+    """The change: JAX writes the entry anew where there is none."""
+    return f"os.remove({file!r})"

@@ -16,5 +16,11 @@ SAID = {
     "folded, with its time": wording.folded(["pad"], ["v", "w"], 25_600_000, 0.833),
     "folded, without names": wording.folded(["pad"], [], 25_600_000, None),
     "compute before": wording.compute_before(["v"]),
+    "address": wording.address_in_key("go", "custom_partitioning"),
+    "address of something": wording.address_in_key("go", ""),
+    "constant": wording.constant_in_key("train", [("0.001", "0.003")], 2),
+    "constants": wording.constant_in_key("train", [("0.001", "0.003"), ("1", "2")], 1),
+    "unreadable": wording.unreadable_entry("train"),
+    "delete": wording.delete_entry("/home/me/.cache/jax/jit_train-00ff-cache"),
     "scan": wording.scan_template(12),
 }

@@ -25,7 +25,7 @@ LEAST_SHARE = 0.01
 """Of the whole, what is not worth telling."""
 _LEAST = {
     StakeMeasure.MEMORY: 16_384.0,
-    StakeMeasure.COMPILE: 0.05,
+    StakeMeasure.COMPILE: 0.02,
     StakeMeasure.HOST: 20e-6,
 }
 """By measure, what is not worth telling whatever its share is."""

@@ -62,7 +62,7 @@ def test_what_may_be_wrong_comes_first_then_the_largest_share_and_unknown_stakes
         (Stake(StakeMeasure.TIME, None, 0.011, 1.0), True),
         (Stake(StakeMeasure.MEMORY, None, 4_096, 8_192), False),
         (Stake(StakeMeasure.MEMORY, None, 65_536, 131_072), True),
-        (Stake(StakeMeasure.COMPILE, None, 0.03, 0.06), False),
+        (Stake(StakeMeasure.COMPILE, None, 0.01, 0.02), False),
         (Stake(StakeMeasure.TIME, None, None, None), True),
     ],
 )

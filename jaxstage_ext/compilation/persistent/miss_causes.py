@@ -131,6 +131,36 @@ def _by_key(number: int) -> tuple[MissCause, tuple[str, ...]]:
     return (MissCause.NO_EARLIER_ENTRY if missed.has_no_earlier else MissCause.UNKNOWN), ()
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """What alone tells a missed program from the nearest entry of its name."""
+
+    constants: tuple[tuple[str, str], ...] = ()
+    """(there, here) of constants that differ."""
+    is_address: bool = False
+    """Whether it is the address of a Python object in a custom call, which is another in every process."""
+    entries: int = 0
+    """How many entries of its name are recorded beside it, those of at most the newest 32."""
+
+
+@functools.lru_cache(maxsize=256)
+def program_change(number: int) -> ProgramChange | None:
+    """Of a miss in the log what differs in StableHLO; None where more differs, or it is not known."""
+    record = LOG.record(number)
+    if record is None or record.persistent is None or not _is_miss(record):
+        return None
+    differences = missed_entry.explain(record).differences
+    if len(differences) != 1 or differences[0].part is not KeyPart.COMPUTATION:
+        return None
+    diff, facts = differences[0].diff, record.persistent
+    listed = record_store.records_of(facts.folder).listed(facts.module_name)
+    entries = sum(file.name != facts.key for file in listed)
+    if only_addresses_differ(diff):
+        return ProgramChange(is_address=True, entries=entries)
+    constants = tuple(changed_constants(diff))
+    return ProgramChange(constants, entries=entries) if constants else None
+
+
 def _in_stablehlo(diff: Sequence[str]) -> str:
     """What differs in the text of StableHLO, where that is one constant or an address."""
     if only_addresses_differ(diff):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.report.text.units import plural
+from collections.abc import Sequence
+
+from jaxstage_ext.report.text.units import duration, plural
+
+_MOST_NAMED = 3
+EACH_CALL_COMPUTES_IT = "As an argument it is computed in every call; what is computed before the call costs neither."
 
 HAS_SHARDINGS = "its arguments have shardings of their own, which those of stacked layers would have to follow"
 SCAN_IS_A_LOOP = (
@@ -36,3 +41,61 @@ def scan_template(count: int) -> str:
             "x, _ = jax.lax.scan(lambda x, layer: (block(layer, x), None), x, stacked)  # nn.scan, nnx.scan in flax",
         )
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [*names[:_MOST_NAMED], *([f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else [])]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def folded(operations: Sequence[str], names: Sequence[str], elements: int, seconds: float | None) -> str:
+    """Operations on captured arrays that XLA computes while it compiles."""
+    of = _listed(names) if names else "a captured array"
+    took = "" if seconds is None else f", in {duration(seconds)}"
+    return (
+        f"XLA's constant_folding computes {_listed(operations)} of {of} while it compiles{took}: "
+        f"{plural(elements, 'element')}, of no argument."
+    )
+
+
+def compute_before(names: Sequence[str]) -> str:
+    """The change."""
+    return "\n".join(
+        (
+            "# compute it once before the jitted function, and pass the result as an argument,",
+            *(f"# or pass {name} as an argument" for name in names[:_MOST_NAMED] or ["the array"]),
+        )
+    )
+
+
+def address_in_key(function: str, primitive: str) -> str:
+    """A program whose cache key is another in every process."""
+    of = f" for {primitive}" if primitive else ""
+    return (
+        f"No other process finds {function} in the persistent cache: its StableHLO holds the address of a Python "
+        f"object{of}, which is another in each."
+    )
+
+
+def constant_in_key(function: str, constants: Sequence[tuple[str, str]], entries: int) -> str:
+    """A program that is written to the persistent cache once for each value of a constant."""
+    was, now = constants[0]
+    more = f" and {len(constants) - 1} more" if len(constants) > 1 else ""
+    return (
+        f"{function} missed the persistent cache, which has {plural(entries, 'entry', 'entries')} of its name, because "
+        f"it holds a value as a constant: {now}, was {was}{more}."
+    )
+
+
+def unreadable_entry(function: str) -> str:
+    """An entry that JAX can neither read nor replace."""
+    return f"The entry of {function} in the persistent cache cannot be read, and JAX never writes it anew."
+
+
+WITHOUT_ADDRESS = "# use jax.shard_map in place of custom_partitioning, whose program is the same in every process"
+VALUE_AS_ARGUMENT = "# pass the value to the jitted function as an argument"
+
+
+def delete_entry(file: str) -> str:
+    """The change: JAX writes the entry anew where there is none."""
+    return f"os.remove({file!r})"

@@ -198,7 +198,7 @@ def _condition(program: _Program, doubts: Sequence[Doubt]) -> BoundCondition | N
     own = times.at_least()[ceiling]
     (lost,) = program.totals([np.where(is_open, own, 0.0)], _LEAST)
     rows = program.cost.shown[is_open[program.cost.shown]]
-    first = float((own * program.cost.runs)[rows].min()) if len(rows) else 0.0
+    first = float(np.min((own * program.cost.runs)[rows])) if len(rows) else 0.0
     return BoundCondition(ceiling, max(leads[ceiling] / 2, leads[ceiling] - lost, first))
 
 

@@ -116,7 +116,7 @@ def test_the_list_says_how_a_module_is_opened(dump: XlaDump) -> None:
 def test_memory_that_the_dump_holds_is_not_said_to_be_missing(dump: XlaDump) -> None:
     inspection = dump["jit_step"]
     assert "a file of HLO holds no analysis" not in repr(inspection)
-    assert "not computed yet: open Memory, or read `.memory`" in " ".join(repr(inspection).replace("│", " ").split())
+    assert "not computed yet: open Memory, or read .memory" in " ".join(repr(inspection).replace("│", " ").split())
     assert inspection.memory.fit.needed is not None
     assert "memory needed unknown" not in repr(inspection)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
@@ -389,3 +389,10 @@ class Inspection:
         from jaxstage_ext.views import text
 
         return str(text.panel_text(list(self.program.targets.values())))
+
+
+def together(inspections: Sequence[Inspection]) -> Any:
+    """What shows several inspections under one panel in a notebook, as `_repr_mimebundle_` does; None elsewhere."""
+    from jaxstage_ext.panel.showing import display
+
+    return display.mimebundle([one.program for one in inspections]) if display.in_notebook() else None

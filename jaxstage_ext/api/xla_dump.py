@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ from jaxstage_ext.report.text.units import plural, scaled
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
+
+
+_MOST_OPENED, _MOST_BYTES = 8, 64 << 20
+"""Modules that a panel opens at once, and their bytes."""
 
 
 class XlaDump:
@@ -73,6 +78,12 @@ class XlaDump:
     def _ipython_key_completions_(self) -> list[Any]:
         return list(dict.fromkeys(self))
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """In a notebook a panel of the largest modules, with the list of all; elsewhere the list."""
+        sizes = {module.key: module.size for module in self.modules}
+        largest = sorted(sizes, key=lambda key: -sizes[key])
+        return _together(self, [(key, sizes[key]) for key in largest])
+
     def __repr__(self) -> str:
         size = scaled(sum(module.size for module in self.modules), "B")
         listed = f"{plural(len(self.modules), 'module')} in {shown_name(self.folder.name)}, {size}\n\n{self.table}"
@@ -89,6 +100,26 @@ def _apart(modules: Sequence[DumpedModule]) -> str:
     if len(set(numbers)) == len(numbers):
         return f"its number: {', '.join(map(str, numbers))}"
     return f"how its files begin: {', '.join(shown_name(module.key) for module in modules)}"
+
+
+def _together(dump: XlaDump | ModulesInFile, modules: Sequence[tuple[str | int, int]]) -> Any:
+    """The forms of some modules, given with their bytes, under one panel, as many as open at once; and the list."""
+    from jaxstage_ext.api import inspection
+
+    opened: list[Inspection] = []
+    room = _MOST_BYTES
+    for which, size in modules[:_MOST_OPENED]:
+        if opened and size > room:
+            break
+        with suppress(ValueError, OSError, KeyError, RuntimeError):  # the list has it all the same
+            opened.append(dump.module(which))
+            room -= size
+    made = inspection.together(opened) if opened else None
+    listed = {"text/plain": repr(dump)}
+    if made is None:
+        return listed
+    data, *metadata = made if isinstance(made, tuple) else (made,)
+    return (data | listed, *metadata) if metadata else data | listed
 
 
 class ModulesInFile:
@@ -151,6 +182,10 @@ class ModulesInFile:
 
     def _ipython_key_completions_(self) -> list[Any]:
         return [name for name in dict.fromkeys(self) if name]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """In a notebook a panel of the first modules, with the list of all; elsewhere the list."""
+        return _together(self, [(number, len(module.data)) for number, module in enumerate(self.modules, 1)])
 
     def __repr__(self) -> str:
         how = "To open one, give its number or name: %inspect FILE 1, in Python modules[1]."

@@ -98,7 +98,7 @@ def _linked(file: str, name: str, space: Mapping[str, Any]) -> ShownTimeline:
     inspection = space.get(name)
     if not isinstance(inspection, Inspection):
         what = f"is {type(inspection).__name__}, not an Inspection" if name in space else "is not defined"
-        raise UsageError(f"--with {name}: {name!r} {what}; make one with `{name} = %compile f(x)`")
+        raise UsageError(f"--with {name}: {name!r} {what}; make one with {name} = %compile f(x)")
     known = _source(file, space)
     recording = known.recording if isinstance(known, Timeline) else _read(file, known, opening.open_recording)
     inspection.program.timeline = linked_timeline.linked(recording, inspection.program)

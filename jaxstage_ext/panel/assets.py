@@ -28,5 +28,5 @@ def _read(name: str) -> str:
     except OSError as error:
         raise FrontEndMissing(
             f"jaxstage_ext/static/{name} is missing: the interactive panel was not built; "
-            "run `npm ci && npm run build` in labextension/, or install a built wheel"
+            "run npm ci && npm run build in labextension/, or install a built wheel"
         ) from error

@@ -292,8 +292,18 @@ class Timeline:
         whole = replace(read, is_inferred=inferred, host_line=host_line)
         return headline.of_what_is_kept(whole, self.recording.lost)
 
+    @property
+    def opens_with(self) -> str:
+        """The table that says most: "lines", or, where no source line is known, "ops", "kernels" or "ranges"."""
+        if self.headline.bound is Bound.RANGES:
+            return "ranges"
+        known = {"lines": self.by_line()["line"], "ops": self.by_op()["op"]}
+        named = [name for name, values in known.items() if any(value is not None for value in values)]
+        return named[0] if named else "kernels" if len(self.work) else "lines"
+
     def __str__(self) -> str:
-        lines = self.by_range() if self.headline.bound is Bound.RANGES else self.by_line()
+        tables = {"ranges": self.by_range, "lines": self.by_line, "ops": self.by_op, "kernels": self.by_kernel}
+        lines = tables[self.opens_with]()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
         notes = [*timeline_wording.losses(self.recording.lost), *mosaic_wording.notes(self.recording)]
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])

@@ -32,7 +32,8 @@ def text(table: Plain, columns: int = 160) -> str:
     rows = table["rows"][:_MOST_ROWS]
     parts = (line for part in _table(table).folded(columns, _WIDEST_CELL) for line in still_table.lines(part))
     notes = [line for note in _notes(table, rows) for line in textwrap.wrap(note, columns, subsequent_indent="  ")]
-    return "\n".join([*parts, *notes])
+    head = textwrap.wrap(clean(table.get("headline", "")), columns, subsequent_indent="  ")
+    return "\n".join([*head, *parts, *notes])
 
 
 def _table(table: Plain) -> StillTable:
@@ -81,4 +82,6 @@ def html(table: Plain) -> Html:
     """One HTML table without script, style sheet or class."""
     notes = _notes(table, table["rows"][:_MOST_ROWS])
     below = markup.paragraph(*(said(note, Colour.DIM, most=400) for note in notes))
-    return markup.together((markup.table(_table(table)), below))
+    headline = clean(table.get("headline", ""))
+    head = [markup.paragraph(said(headline, face=Face.STRONG))] if headline else []
+    return markup.together((*head, markup.table(_table(table)), below))

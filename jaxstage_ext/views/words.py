@@ -45,7 +45,7 @@ def fact(figure: FigureSummary) -> str:
 
 
 def linked(summary: Summary) -> str:
-    """`96% of instructions linked (480 direct, 20 library, 60 inferred, of 583)`; empty when nothing was counted."""
+    """`96% of instructions linked to source lines (480 direct, 60 inferred, of 583)`; "" where nothing was counted."""
     coverage = summary.get("coverage")
     if not coverage or not coverage["total"]:
         return ""
@@ -54,7 +54,7 @@ def linked(summary: Summary) -> str:
     counts_of = {"direct": coverage["direct"], "library": coverage.get("library", 0), "inferred": coverage["inferred"]}
     links, total = sum(counts_of.values()), coverage["total"]
     each = [f"{n:,} {kind}" for kind, n in counts_of.items() if n or kind != "library"]
-    return f"{share(links / total)} of {noun} linked ({', '.join(each)}, of {total:,})"
+    return f"{share(links / total)} of {noun} linked to source lines ({', '.join(each)}, of {total:,})"
 
 
 def error(summary: Summary) -> tuple[str, list[str]]:

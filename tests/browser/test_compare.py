@@ -101,7 +101,7 @@ def test_a_version_beside_the_one_before(open_notebook: Opener, lab: Server) -> 
     notebook.run_all()
     panel = notebook.panel()
     panel.root.locator(".jxs-compared").nth(1).wait_for()
-    assert targets(panel) == ["local", "before: before"]
+    assert targets(panel) == ["local", "before"]
     panel.root.locator(".jxs-compare-pair button", has_text="Show").click()
     panel.root.locator('.jxs-differing-line[data-what="added"]', has_text="exp").first.wait_for()
     panel.root.locator(".jxs-toggle", has_text="StableHLO").click()
@@ -114,7 +114,7 @@ def test_a_version_beside_the_one_before(open_notebook: Opener, lab: Server) -> 
     notebook.screenshot("compare_versions_dark")
     assert_legible(panel.root)
     notebook.theme("Light")
-    panel.root.locator('[data-target="before: before"] .jxs-link').press("Enter")
+    panel.root.locator('[data-target="before"] .jxs-link').press("Enter")
     panel.root.locator('[data-doc="hlo"][data-ready="true"]').wait_for()
     assert panel.root.locator(".jxs-target").inner_text().startswith("cpu")
     expect(panel.pane("hlo").get_by_text("exponential")).to_have_count(0)

@@ -82,4 +82,4 @@ def test_the_cache_had_a_hit_and_the_old_global_is_named(compiled_again: nbforma
     assert "1 hit in 2 compiles" in shown(compiled_again, "%compile_cache")
     assert "persistent cache hit" in shown(compiled_again, "%compiles --function mix")
     last = [cell for cell in compiled_again.cells if cell.source == "%compiles"][-1]
-    assert "`factor` was 2.0 when `times` was traced" in _words(str(last.outputs))
+    assert "factor was 2.0 when times was traced" in _words(str(last.outputs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from jaxstage_ext.analysis.cost import module_cost
 from jaxstage_ext.analysis.memory import memory_wording
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.core.targets.target import parse
+from jaxstage_ext.program.comparing import comparison_wording
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.report.figure import Figure
@@ -274,3 +276,46 @@ def test_launches_that_may_all_not_happen_are_unknown() -> None:
     of = jax.ShapeDtypeStruct((128, 128), jnp.float32), jax.ShapeDtypeStruct((), jnp.int32)
     figure = row(jaxstage_ext.inspect(looped, *of, target="h100").compare(), "h100").cells["kernels"]
     assert figure.value is None and "loops or branches" in str(figure)
+
+
+def test_a_comparison_with_a_version_begins_with_what_got_worse_and_its_line() -> None:
+    """One more product of (64, 256) by (256, 256): 2 * 64 * 256 * 256 FLOP, as many as the first."""
+    square = jax.ShapeDtypeStruct((256, 256), jnp.float32)
+
+    def once(w: Any, x: Any) -> Any:
+        h = x @ w
+        return jnp.tanh(h)
+
+    def twice(w: Any, x: Any) -> Any:
+        h = x @ w
+        h = h @ w
+        return jnp.tanh(h)
+
+    before, after = (jaxstage_ext.inspect(fn, square, X) for fn in (once, twice))
+    line = f"test_comparison.py:{twice.__code__.co_firstlineno + 2}"
+    compared = after.compare(before)
+    assert compared.headline.startswith("Worse than before in ") and compared.headline in str(compared).replace(
+        "\n  ", " "
+    )
+    assert "FLOPs: 16.8 MFLOP, was 8.39 MFLOP (2×), most by " in compared.headline
+    assert compared.headline.split("FLOPs")[1].split(";")[0].rstrip(".").endswith(line)
+    assert compared.headline in html.unescape(compared._repr_html_())
+    assert Comparison.from_dict(compared.to_dict()).headline == compared.headline
+    assert before.compare(after).headline.startswith("Better than before in ")
+    assert "h @ w" in after.difference(before).text("python")
+
+
+def test_a_version_that_moved_is_not_blamed_for_lines_that_stayed() -> None:
+    def shifted(w: Any, x: Any) -> Any:
+
+        return jnp.tanh(x @ w)
+
+    before = jaxstage_ext.inspect(product, W, X)
+    assert jaxstage_ext.inspect(shifted, W, X).compare(before).headline == comparison_wording.against("before", [])
+
+
+def test_what_a_cache_kept_is_not_ranked() -> None:
+    rows = [TargetFigures(name, "", dict.fromkeys(COLUMNS, Figure(seconds))) for name, seconds in (("a", 1), ("b", 2))]
+    kept = replace(rows[1], looked_up=frozenset({"compile"}))
+    assert {place[1] for place in Comparison.of("f", rows).marks} > {"compile"}
+    assert "compile" not in {place[1] for place in Comparison.of("f", [rows[0], kept]).marks}

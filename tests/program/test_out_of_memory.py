@@ -37,7 +37,7 @@ def test_a_run_that_dies_is_kept_with_what_was_alive_and_opens_the_memory() -> N
     other = jnp.ones((1000, 1000))
     with pytest.raises(jax.errors.JaxRuntimeError, match="RESOURCE_EXHAUSTED") as caught:
         made.execute()
-    assert "`.memory` of this inspection" in caught.value.__notes__[0]
+    assert "This inspection's .memory" in caught.value.__notes__[0]
     assert made.error is not None and made.error.stage == "run"
     alive = made.error.message.splitlines()[1]
     assert alive.startswith("Live JAX arrays in this kernel at that time: ")
@@ -70,7 +70,7 @@ def test_other_errors_are_none(error: BaseException) -> None:
 def test_run_of_the_magic(shell: Shell) -> None:
     seen = shell.run(f"%%compile --run -o ins\n{HUGE}huge(jnp.float32(1))")
     assert "RESOURCE_EXHAUSTED: Out of memory allocating" in str(seen.error)
-    assert "jaxstage_ext/" not in seen.text and "`.memory` of this inspection" in seen.text
+    assert "jaxstage_ext/" not in seen.text and "This inspection's .memory" in seen.text
     assert shell["ins"].error.stage == "run"
 
 

@@ -17,6 +17,7 @@ from jaxstage_ext.report.text.bounded_repr import (
     bounded_repr,
     bounded_str,
     function_name,
+    plain_pair,
     plain_repr,
     type_name,
 )
@@ -202,3 +203,30 @@ def test_an_interrupt_ends_the_text_and_is_raised(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(KeyboardInterrupt):
             bounded_repr(Endless())
     assert few_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1 + 0.05, "0.15"),
+        (1.1 * 3, "3.3"),
+        ((0.1 + 0.05, {"rate": 0.1 + 0.2}), "(0.15, {'rate': 0.3})"),
+        (1 / 3, "0.3333333333333333"),
+        (1e22, "1e+22"),
+        (123456789.123456789, repr(123456789.123456789)),
+        (float("nan"), "nan"),
+        (float("inf"), "inf"),
+        (-0.0, "-0.0"),
+        (5e-324, "5e-324"),
+    ],
+)
+def test_a_float_has_the_digits_that_a_decimal_number_has(value: Any, text: str) -> None:
+    """Of a double 15 digits of any decimal number survive (IEEE 754); a 16th or 17th appears by computing alone."""
+    assert plain_repr(value) == bounded_repr(value) == text
+    assert plain_repr(value, exact=True) == repr(value)
+
+
+def test_two_floats_that_differ_are_told_apart() -> None:
+    assert plain_pair(0.1, 0.1 + 0.05) == ("0.1", "0.15")
+    assert plain_pair(0.15, 0.1 + 0.05) == ("0.15", "0.15000000000000002")
+    assert plain_pair((0.15,), (0.1 + 0.05,)) == ("(0.15,)", "(0.15000000000000002,)")

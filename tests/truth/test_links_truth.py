@@ -410,4 +410,4 @@ def test_the_header_counts_the_lines_of_libraries_apart() -> None:
     function, arguments, *_ = library_kernel()
     inspection = inspect(function, *arguments, stage="trace")
     assert inspection.summary()["coverage"] == {"direct": 7, "library": 8, "inferred": 1, "total": 16}
-    assert "100% of equations linked (7 direct, 8 library, 1 inferred, of 16)" in str(inspection)
+    assert "100% of equations linked to source lines (7 direct, 8 library, 1 inferred, of 16)" in str(inspection)

@@ -116,7 +116,7 @@ def test_text_says_what_each_line_became():
     assert "│ trace 3 ms ▸ lower 5 ms ▸ compile 1.25 s" in lines[1]
     assert "3 eqns ▸ 41 ops ▸ 12 instrs, 5 fusions" in lines[2]
     assert "FLOPs 1.1 MFLOP · peak memory unknown (the cuda backend gives no analysis)" in lines[3]
-    assert "99% of instructions linked (500 direct, 60 inferred, of 566)" in lines[4]
+    assert "99% of instructions linked to source lines (500 direct, 60 inferred, of 566)" in lines[4]
     text = "\n".join(lines)
     assert re.search(r"│ 2 +y = jnp\.tanh\(x @ w\) +-> 2 eqns, 1 instruction │", text)
     assert re.search(r"│ 3 +return jnp\.sum\(y\) +-> 1 eqn, 2 instructions │", text)

@@ -20,6 +20,10 @@ MODULES = wording_modules()
 ERRORS = sorted(file.stem for file in (HERE / "errors").glob("*.py"))
 
 
+_HELP = {"line_help"}
+"""Docstrings of magics."""
+
+
 class TextFile(SingleFileSnapshotExtension):
     """A file of text for each case: `__snapshots__/test_sentences/test_sentences[cause_wording].txt`."""
 
@@ -65,6 +69,12 @@ def test_no_sentence_is_missing(module: str) -> None:
 def _words(text: str) -> str:
     """The words, however they are wrapped or capitalised."""
     return re.sub(r"\s+", " ", text).lower().strip()
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES) - _HELP))
+def test_no_sentence_has_a_back_quote(module: str) -> None:
+    """It would be shown as it is, in a terminal, in HTML and in the panel."""
+    assert "`" not in rendered(importlib.import_module(f"said.{module}").SAID)
 
 
 @pytest.mark.parametrize("place", ERRORS)

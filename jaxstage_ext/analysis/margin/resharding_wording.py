@@ -45,7 +45,7 @@ def resharding(cause: CollectiveCause) -> str:
 
 
 def _code(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return ", ".join(names)
 
 
 def _use(use: Use) -> str:

@@ -173,7 +173,7 @@ def method_advice(record: CompileRecord, verdict: Verdict) -> Advice:
 
 
 def _written(value: KeptValue) -> str:
-    return plain_repr(value.value, 40) if value.is_kept else "..."
+    return plain_repr(value.value, 40, exact=True) if value.is_kept else "..."
 
 
 def _passable(verdict: Verdict) -> list[str]:

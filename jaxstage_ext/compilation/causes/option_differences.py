@@ -13,7 +13,7 @@ from jaxstage_ext.compilation.records.call_parameters import call_parameters
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, KeptValue
 from jaxstage_ext.compilation.records.values_inside_functions import ArrayType
 from jaxstage_ext.core.jax_private import compile_context, jit_options
-from jaxstage_ext.report.text.bounded_repr import bounded_str, plain_repr
+from jaxstage_ext.report.text.bounded_repr import bounded_str, plain_pair, plain_repr
 
 _LONGEST = 80
 
@@ -59,14 +59,14 @@ def _static_cause(one: KeptValue, other: KeptValue, same: bool | None) -> Cause:
 def value_differences(cause: Cause, name: str, one: KeptValue, other: KeptValue) -> Iterator[Difference]:
     """Two values that differ: by the parts that do, where they were kept."""
     if cause is Cause.STATIC_VALUE and is_of_new_class(one, other):
-        yield Difference(cause, name, value_text(one), value_text(other), is_of_new_class=True)
+        yield Difference(cause, name, *_value_texts(one, other), is_of_new_class=True)
         return
     if cause is Cause.STATIC_IDENTITY and one.code is other.code:
-        yield Difference(cause, name, value_text(one), value_text(other))
+        yield Difference(cause, name, *_value_texts(one, other))
         yield from _inside(name, one, other)
         return
     if cause is Cause.STATIC_IDENTITY or one.type != other.type or len(one.parts) != len(other.parts):
-        yield Difference(cause, name, value_text(one), value_text(other))
+        yield Difference(cause, name, *_value_texts(one, other))
         return
     differing = [(old, new) for old, new in zip(one.parts, other.parts, strict=True) if same_value(old, new) is False]
     if not differing:
@@ -79,7 +79,7 @@ def value_differences(cause: Cause, name: str, one: KeptValue, other: KeptValue)
 def _value_difference(cause: Cause, path: str, old: KeptValue, new: KeptValue) -> Iterator[Difference]:
     """By the values inside a captured function that differ, where its code is the same and some do."""
     inside = list(_inside(path, old, new)) if cause is Cause.CAPTURED and old.code is new.code else []
-    yield from inside or [Difference(cause, path, value_text(old), value_text(new))]
+    yield from inside or [Difference(cause, path, *_value_texts(old, new))]
 
 
 def _inside(path: str, old: KeptValue, new: KeptValue) -> Iterator[Difference]:
@@ -88,13 +88,22 @@ def _inside(path: str, old: KeptValue, new: KeptValue) -> Iterator[Difference]:
     for (name, before), (_, now) in zip(old.inside, new.inside, strict=True):
         texts = _inside_text(before), _inside_text(now)
         if texts[0] != texts[1]:  # NaN is another NaN to Python
+            if not isinstance(before, ArrayType) and not isinstance(now, ArrayType):
+                texts = plain_pair(before, now, _LONGEST)
             yield Difference(
                 cause=Cause.CAPTURED, what=f"{name} in {path}", before=texts[0], now=texts[1], is_inside_function=True
             )
 
 
 def _inside_text(value: Any) -> str:
-    return bounded_str(value, _LONGEST) if isinstance(value, ArrayType) else plain_repr(value, _LONGEST)
+    return bounded_str(value, _LONGEST) if isinstance(value, ArrayType) else plain_repr(value, _LONGEST, exact=True)
+
+
+def _value_texts(old: KeptValue, new: KeptValue) -> tuple[str, str]:
+    """Two values, told apart where they can be."""
+    if old.is_kept and new.is_kept:
+        return plain_pair(old.value, new.value, _LONGEST)
+    return value_text(old), value_text(new)
 
 
 def value_text(value: KeptValue | None) -> str:

@@ -23,7 +23,7 @@ from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
 from jaxstage_ext.report.table import Column, Place, Table
 
 _NOT_RECORDED = "JAXStage was not loaded when it was written"
-_NOT_CHECKED = "`%compile_cache --verify` reads every entry"
+_NOT_CHECKED = "%compile_cache --verify reads every entry"
 _NO_HIT = "not read while JAXStage was loaded"
 
 

@@ -166,7 +166,7 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
         names = some([entry.key + persistent_cache.SUFFIX for entry in damaged], _NAMED)
         yield (
             f"{plural(len(damaged), 'damaged entry', 'damaged entries')}: {names}. JAX never repairs them; "
-            "`%compile_cache --set-aside` renames them, and JAX compiles and writes their programs again"
+            "%compile_cache --set-aside renames them, and JAX compiles and writes their programs again"
         )
     if report.state.max_size is not None and (lacking := sum(entry.lacks_time for entry in report.entries)):
         yield (

@@ -57,7 +57,7 @@ def warning(path: str, check: EntryCheck) -> str:
     """What is wrong with an entry and what to do, in one line."""
     return (
         f"JAX's persistent cache: the entry {path} {_found(check)}. Loading it can crash the kernel or give wrong "
-        "values. `%compile_cache --set-aside` renames it, and JAX then compiles its program again."
+        "values. %compile_cache --set-aside renames it, and JAX then compiles its program again."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference
 from jaxstage_ext.compilation.causes.sameness import equal
-from jaxstage_ext.report.text.bounded_repr import plain_repr, type_name
+from jaxstage_ext.report.text.bounded_repr import plain_pair, type_name
 
 _DEEPEST: Final = 8
 _MOST: Final = 8
@@ -79,4 +79,4 @@ def _whole(path: str, old: Any, new: Any) -> Difference:
     by_identity = type(old) is type(new) and getattr(type(old), "__eq__", None) is object.__eq__
     if by_identity:
         return Difference(Cause.STATIC_IDENTITY, path, type_name(old), type_name(new))
-    return Difference(Cause.STATIC_VALUE, path, plain_repr(old, _LONGEST), plain_repr(new, _LONGEST))
+    return Difference(Cause.STATIC_VALUE, path, *plain_pair(old, new, _LONGEST))

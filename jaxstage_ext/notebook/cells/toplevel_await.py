@@ -61,14 +61,14 @@ def drive(ip: Any, work: Coroutine[Any, Any, Any], needs_loop: bool) -> Any:
         if loop_runs():
             work.close()
             raise UsageError(
-                "a cell with `await` needs the magic on its first line; it cannot run inside another magic here"
+                "a cell with await needs the magic on its first line; it cannot run inside another magic here"
             )
         return ip.loop_runner(work)
     try:
         work.send(None)
     except StopIteration as stop:
         return stop.value
-    raise RuntimeError("the cell awaits something, but none of its statements contains `await`")
+    raise RuntimeError("the cell awaits something, but none of its statements contains await")
 
 
 def loop_runs() -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.report.text.bounded_repr import type_name
+from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.text.units import with_article
 from jaxstage_ext.report.view_parts import in_one_line
 
@@ -43,4 +44,4 @@ def earlier(text: str, space: Mapping[str, Any]) -> Earlier:
             + ("" if many else "; give an Inspection, as -o NAME binds it")
         )
     name = text.strip()
-    return f"before: {name if len(name) <= _LONGEST else name[: _LONGEST - 1] + '…'}", value
+    return shortened(name, _LONGEST), value

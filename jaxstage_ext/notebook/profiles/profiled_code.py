@@ -21,7 +21,7 @@ def last_statements(body: list[ast.stmt]) -> list[ast.stmt]:
     Raises UsageError where there is nothing to profile.
     """
     if not body or not isinstance(body[-1], _PROFILED + _PROFILED_ASYNC):
-        what = f"its last statement is `{title(body[-1:])}`" if body else "it is empty"
+        what = f"its last statement is {title(body[-1:])}" if body else "it is empty"
         raise UsageError(
             f"nothing to profile in this cell ({what}); end it with a call, an assignment or a loop, "
             "or put the call on the magic's line"

@@ -69,7 +69,7 @@ def _shown_table(report: CacheReport) -> Table:
     states = [state_word(each) or "not checked" for each in entries]
     shown = {
         "last_hit": Column(hits, doc="When it was read last."),
-        "state": Column(states, doc="As far as it is known; `%compile_cache --verify` reads every entry."),
+        "state": Column(states, doc="As far as it is known; %compile_cache --verify reads every entry."),
     }
     known = {(row, "last_hit") for row, hit in enumerate(hits) if hit} | {(row, "state") for row in range(len(states))}
     reasons = {place: why for place, why in table.reasons.items() if place not in known}

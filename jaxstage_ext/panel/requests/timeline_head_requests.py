@@ -58,9 +58,14 @@ def _device(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tables(timeline: Timeline) -> list[str]:
-    """The tables that have rows; of a profile without any, those that say why."""
+    """The tables that have rows; of a profile without any, those that say why.
+
+    Those by line and by HLO instruction are left out where none is known of a profile's kernels, as of PyTorch's.
+    """
     has_ranges, has_work = bool(len(timeline.by_range())), bool(len(timeline.work))
     empty = {"compiles": not len(timeline.compiles()), "steps": not len(timeline.steps()), "ranges": not has_ranges}
+    if timeline.opens_with in ("ops", "kernels"):
+        empty |= {"lines": True, "ops": timeline.opens_with == "kernels"}
     if has_ranges and not has_work:
         empty |= dict.fromkeys(OF_DEVICE_WORK, True)
     return [name for name in TABLES if not empty.get(name)]

@@ -150,9 +150,15 @@ def _table(
     columns = {
         **named,
         "share": Column(share, "", "of the time in which the devices are busy, 0 to 1"),
-        "busy": Column(times.busy / SECOND, "s", "in which it runs itself, on all devices; parallel work counts once"),
-        "self": Column(times.self_time / SECOND, "s", "without what is inside it; parallel work counts as it runs"),
-        "total": Column(times.total / SECOND, "s", "its events added up, with what is inside them; not a run time"),
+        "busy": Column(
+            times.busy / SECOND, "s", "device-seconds in which it runs itself; parallel work on one device counts once"
+        ),
+        "self": Column(
+            times.self_time / SECOND, "s", "device-seconds without what is inside it; parallel work counts as it runs"
+        ),
+        "total": Column(
+            times.total / SECOND, "s", "its events added up, with what is inside them; device-seconds, not a run time"
+        ),
         "count": Column(times.count, "", "events", is_whole=True),
         **(others or {}),
     }

@@ -31,7 +31,7 @@ def modes(timeline: Timeline) -> list[str]:
 
 
 def window_text(timeline: Timeline) -> str:
-    """`device busy 4.2 ms of 6.1 ms; 1 step, 3 runs of XLA modules`; of several devices their times together.
+    """`device busy 4.2 ms of 6.1 ms; 1 step, 3 runs of XLA modules`; of several devices device-seconds.
 
     A cell that is profiled once is one step, whatever loop is in it.
     """
@@ -39,12 +39,17 @@ def window_text(timeline: Timeline) -> str:
     if not times:
         return ""
     busy, window = (sum(row[name] for row in timeline.busy().rows()) for name in ("busy", "window"))
-    who = "device" if len(times) == 1 else f"{len(times):,} devices"
+    if len(times) == 1:
+        of_devices = f"device busy {duration(busy)} of {duration(window)}"
+    else:
+        of_devices = (
+            f"{len(times):,} devices busy {duration(busy)} of {duration(window)} of device time (device-seconds)"
+        )
     steps = len(step_table.rows_of(timeline.recording))
     names, _, _ = module_runs.runs(timeline.recording, timeline.work)
     counted = [plural(steps, "step")] if steps else []
     counted += [f"{plural(len(names), 'run')} of XLA modules"] if len(names) not in (0, steps) else []
-    return "; ".join(filter(None, [f"{who} busy {duration(busy)} of {duration(window)}", ", ".join(counted)]))
+    return "; ".join(filter(None, [of_devices, ", ".join(counted)]))
 
 
 def device_text(row: Mapping[str, Any]) -> str:

@@ -124,9 +124,9 @@ def doing(done: HostDoing) -> str:
     """What the host does: `runs next(batches)`, `waits in BlockUntilReady`, `compiles`."""
     if done.cause is HostCause.LINE:
         code = done.line.code if done.line is not None else ""
-        return f"runs `{code}`" if code else f"runs {_shortened(done.name.removeprefix('$'))}"
+        return f"runs {code}" if code else f"runs {_shortened(done.name.removeprefix('$'))}"
     if done.cause is HostCause.WAIT:
-        return f"waits in `{done.line.code}`" if done.line is not None and done.line.code else _DOES[done.cause]
+        return f"waits in {done.line.code}" if done.line is not None and done.line.code else _DOES[done.cause]
     return f"{_DOES[done.cause]} ({_shortened(done.name)})" if done.name else _DOES[done.cause]
 
 

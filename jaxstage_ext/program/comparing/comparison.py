@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from jaxstage_ext.analysis.memory.fit import Fits
+from jaxstage_ext.program.comparing import comparison_wording
+from jaxstage_ext.program.comparing.changed_figures import changed_figures
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.figure import Figure
+from jaxstage_ext.report.table import is_number
 from jaxstage_ext.report.view_parts import Parts
 
 
@@ -25,8 +31,28 @@ def comparison(program: Program) -> Comparison:
     Raises ValueError where a saved program holds no comparison that can be read.
     """
     if program.saved_comparison is None:
-        return Comparison.of(program.name, [_figures(target) for target in program.targets.values()])
+        programs = list(program.targets.values())
+        rows = [_figures(target) for target in programs]
+        return Comparison.of(program.name, rows, Parts().get("", lambda: _headline(programs, rows), ""))
     try:
         return Comparison.from_dict(program.saved_comparison)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise ValueError("the saved inspection holds no comparison that can be read; inspect it again") from None
+
+
+def _headline(programs: Sequence[Program], rows: Sequence[TargetFigures]) -> str:
+    """What the comparison comes to: with an earlier version, with other options, or of targets."""
+    before = next((at for at, one in enumerate(programs) if one.is_earlier), None)
+    if before is not None and not programs[0].is_earlier:
+        changed = changed_figures(programs[before], programs[0], rows[before], rows[0])
+        return comparison_wording.against(rows[before].target, changed)
+    if len(programs) > 1 and len({one.target.name for one in programs}) == 1:
+        changed = changed_figures(programs[0], programs[-1], rows[0], rows[-1])
+        return comparison_wording.against(rows[0].target, changed, rows[-1].target)
+    if len(programs) < 2:
+        return ""
+    times = {row.target: row.figures["time"] for row in rows}
+    known = [(name, float(each.value)) for name, each in times.items() if is_number(each.value) and not each.text]
+    unknown = [name for name in times if name not in dict(known)]
+    unfit = [row.target for row in rows if row.figures["fits"].value == Fits.NO.value]
+    return comparison_wording.of_targets(known, unknown, unfit)

@@ -40,7 +40,9 @@ def target_figures(program: Program) -> TargetFigures:
         figures |= _counted(program)
     elif (under_way := program.under_way) is not None:
         figures |= {name: replace(one, text=under_way) for name, one in figures.items() if one.value is None}
-    return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None)
+    stage = program.staged.stage(COMPILE)
+    looked_up = frozenset({"compile"} if stage is not None and stage.hit is not None else ())
+    return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None, looked_up)
 
 
 def _compile(program: Program) -> Figure:

@@ -34,8 +34,9 @@ class ComparedTarget(TypedDict):
 
 
 class ComparisonForm(TypedDict):
-    """A `Comparison.to_dict`."""
+    """A `Comparison.to_dict`. `headline` is what it comes to, in a sentence."""
 
+    headline: NotRequired[str]
     name: str
     columns: list[ComparedColumn]
     rows: list[ComparedTarget]
@@ -49,6 +50,7 @@ class ComparisonOfTarget(TypedDict, total=False):
 
     row: Required[int]
     before: int
+    headline: str
     name: str
     columns: list[ComparedColumn]
     rows: list[ComparedTarget]

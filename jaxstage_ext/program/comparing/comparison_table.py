@@ -20,14 +20,19 @@ class TargetFigures:
     device: str
     figures: Mapping[str, Figure]
     error: str | None = None
+    looked_up: frozenset[str] = frozenset()
+    """Figures that are those of an earlier compile, which a cache had kept: they are not ranked."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Table):
     """One row a target: "target", "device", the figures of `COLUMNS`, and "error" where a stage failed."""
 
+    headline: str = ""
+    """What is worse, by how much, because of which line; "" where nothing can be said."""
+
     @classmethod
-    def of(cls, name: str, rows: Sequence[TargetFigures]) -> Comparison:
+    def of(cls, name: str, rows: Sequence[TargetFigures], headline: str = "") -> Comparison:
         """The table of a call's targets, with the best and the worst of each column marked."""
         figures = {name: [row.figures[name] for row in rows] for name in COLUMNS}
         columns = {
@@ -41,9 +46,10 @@ class Comparison(Table):
             name,
             columns,
             {place: figure.reason for place, figure in cells.items() if figure.reason is not None},
-            marks=_marks(columns, cells),
+            marks=_marks(columns, cells, {(at, name) for at, row in enumerate(rows) for name in row.looked_up}),
             remarks={place: figure.remark for place, figure in cells.items() if figure.remark is not None},
             texts={place: figure.text for place, figure in cells.items() if figure.text},
+            headline=headline,
         )
 
     @property
@@ -57,7 +63,7 @@ class Comparison(Table):
 
     def to_dict(self) -> ComparisonForm:
         """The table as plain JSON types, as the front end and saved reports have it; `from_dict` reads it."""
-        return {
+        made: ComparisonForm = {
             "name": self.name,
             "columns": [_column_dict(name, self.columns[name]) for name in self.figure_names],
             "rows": [
@@ -70,6 +76,7 @@ class Comparison(Table):
                 for at, row in enumerate(self.rows())
             ],
         }
+        return {**made, "headline": self.headline} if self.headline else made
 
     def _cell(self, place: Place) -> ComparedCell:
         figure, mark = self.figure(place), self.marks.get(place)
@@ -105,6 +112,7 @@ class Comparison(Table):
                 for (at, name), shown in cells.items()
                 if shown["text"] != cell(shown["value"], COLUMNS[name].unit if name in COLUMNS else "")
             },
+            headline=str(data.get("headline", "")),
         )
 
 
@@ -117,14 +125,22 @@ def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:
     return Column(values, unit, saved["hint"], saved["title"], saved["lower"])
 
 
-def _marks(columns: Mapping[str, Column], cells: Mapping[Place, Figure]) -> dict[Place, CellMark]:
-    """The best and the worst of each column, where known values differ as shown; partly known ones do not compare."""
+def _marks(
+    columns: Mapping[str, Column], cells: Mapping[Place, Figure], looked_up: set[Place]
+) -> dict[Place, CellMark]:
+    """The best and the worst of each column, where known values differ as shown.
+
+    Those that are partly known do not compare, nor do those that were looked up.
+    """
     marks: dict[Place, CellMark] = {}
     for name, column in columns.items():
         known = {
             row: float(value)
             for row, value in enumerate(column.values)
-            if value is not None and column.lower_is_better and not cells[row, name].text
+            if value is not None
+            and column.lower_is_better
+            and not cells[row, name].text
+            and (row, name) not in looked_up
         }
         if len({cell(column.values[row], column.unit) for row in known}) < 2:
             continue

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jaxstage_ext.ir.document_difference import SKIPPED, DocumentDifference
-from jaxstage_ext.program.comparing.program_difference import COMPARED, program_difference
+from jaxstage_ext.program.comparing.program_difference import COMPARED, SOURCE, program_difference
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document_kinds import KINDS
 from jaxstage_ext.report.table import Column, Table
@@ -27,7 +27,7 @@ class Differences(Table):
     documents: Mapping[str, DocumentDifference] = field(default_factory=dict)
 
     def text(self, kind: str) -> str:
-        """The lines of "jaxpr", "stablehlo" or "hlo" that differ and those around them, as `diff -u` marks them.
+        """The lines that differ of "python", "jaxpr", "stablehlo" or "hlo", and those around them, as `diff -u` does.
 
         Raises KeyError where that document is not compared.
         """
@@ -44,8 +44,8 @@ def _marked(what: str, before: int | None, after: int | None, text: str) -> str:
 
 def differences(before: Program, after: Program) -> Differences:
     """From the first program to the second. A document that cannot be compared says why."""
-    found, unknown = program_difference(before, after)
-    kinds = [kind for kind in COMPARED if kind in found or kind in unknown]
+    found, unknown = program_difference(before, after, (SOURCE, *COMPARED))
+    kinds = [kind for kind in (SOURCE, *COMPARED) if kind in found or kind in unknown]
     counts = [found[kind].counts if kind in found else dict.fromkeys(_COUNTS) for kind in kinds]
     columns = {"document": Column([KINDS[kind].title for kind in kinds])}
     columns |= {name: Column([one[name] for one in counts], "", doc) for name, doc in _COUNTS.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 
-from jaxstage_ext.core.targets.target import LOCAL
+from jaxstage_ext.core.targets.target import LOCAL, TargetError, parse
 from jaxstage_ext.program.program import Program
 
 
@@ -43,4 +43,15 @@ def _copied(program: Program, first: Program, label: str) -> Program:
 
 
 def _label(program: Program, name: str, alone: bool) -> str:
-    return name if alone and program.target.name == LOCAL.name else f"{program.label} · {name}"
+    """What the user calls it; beside that its own label, or that it was before, where it could be taken for another."""
+    if not alone or program.target.name != LOCAL.name:
+        return f"{program.label} · {name}"
+    return f"before: {name}" if _is_target(name) else name
+
+
+def _is_target(name: str) -> bool:
+    try:
+        parse(name)
+    except TargetError:
+        return False
+    return True

@@ -14,9 +14,9 @@ from jaxstage_ext.program.device.target_title import target_platform
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.memory import memory, memory_needed
 
-NOT_READ = "not computed yet: open Memory, or read `.memory`"
+NOT_READ = "not computed yet: open Memory, or read .memory"
 """Of a file that holds XLA's buffer assignment."""
-NOT_COMPUTED = "not computed yet: this version of XLA gives no total; open Memory, or read `.memory`"
+NOT_COMPUTED = "not computed yet: this version of XLA gives no total; open Memory, or read .memory"
 
 
 def device_fit(program: Program) -> Fit:

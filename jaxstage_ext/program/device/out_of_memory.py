@@ -15,8 +15,8 @@ from jaxstage_ext.report.text.units import scaled
 MARK = "RESOURCE_EXHAUSTED"
 RUN = "run"
 """The stage of the StageError of a run."""
-LISTED = "`.memory` of the inspection (`error.inspection`) lists the buffers by line, from one more compile."
-_HINT = "`.memory` of this inspection shows what uses the memory."
+LISTED = "The inspection's .memory (error.inspection.memory) lists the buffers by line, from one more compile."
+_HINT = "This inspection's .memory shows what uses the memory."
 _ELSEWHERE = "A statement of the cell raised this error. The memory shown is that of {}, which may not be its cause."
 
 

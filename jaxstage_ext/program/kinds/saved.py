@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from jaxstage_ext.core.call import Call
@@ -52,7 +52,8 @@ def opened(text: str) -> SavedProgram:
     saved = saved_reading.loads(text)
     try:
         table = dict(saved_summary.comparison_in(saved.compare, "compare")) if saved.compare else {}
-        programs = {name: _program(name, *part, table, len(saved.parts)) for name, part in saved.parts.items()}
+        earlier = _earlier(saved.parts)
+        programs = {name: _program(name, *part, table, len(saved.parts), earlier) for name, part in saved.parts.items()}
     except BadForm as error:
         raise BadForm(f"the saved inspection is damaged: {error}; save it again") from None
     for program in programs.values():
@@ -67,9 +68,17 @@ def _program(
     documents: Mapping[str, Document],
     table: Mapping[str, Any],
     targets: int,
+    earlier: Collection[str],
 ) -> SavedProgram:
     summary = saved_summary.summary_in(head, documents, targets, f"target {quoted(name)}.summary")
-    return SavedProgram(name, summary, frames, documents, table)
+    return SavedProgram(name, summary, frames, documents, table, name in earlier)
+
+
+def _earlier(parts: Mapping[str, tuple[dict[str, Any], Frames, Mapping[str, Document]]]) -> list[str]:
+    """The names of earlier versions, which the others are compared with: those from a row on, which the first says."""
+    heads = [head.get("compare") for head, *_ in parts.values()]
+    rows = [head["before"] for head in heads if isinstance(head, dict) and isinstance(head.get("before"), int)]
+    return list(parts)[rows[0] :] if rows and rows[0] > 0 else []
 
 
 class SavedProgram(Program):
@@ -82,8 +91,9 @@ class SavedProgram(Program):
         frames: Frames,
         documents: Mapping[str, Document],
         table: Mapping[str, Any],
+        is_earlier: bool = False,
     ) -> None:
-        call, target = Call(_not_callable, name=head["name"]), _target(name)
+        call, target = Call(_not_callable, name=head["name"]), _target(name, is_earlier)
         reached = [stage["name"] for stage in head["stages"]]  # none of a profile alone
         super().__init__(
             *stages.plan_each(call, reached[-1], (target,)) if reached else [Staged(call, [], target, USUAL)]
@@ -116,13 +126,13 @@ def _error(failed: ErrorSummary) -> StageError:
     return StageError(failed["stage"], failed["type"], failed["message"], span, failed["interrupted"])
 
 
-def _target(label: str) -> Target:
-    """That of a label, which of a set of compile options may name it first."""
+def _target(label: str, is_earlier: bool) -> Target:
+    """That of a label, which of a set of compile options may name it first, and of an earlier version need not."""
     name, _, _ = label.partition(" · ")
     try:
         target = parse(name)
     except TargetError as error:
-        if "=" in label or " " in label:  # a set of options for the kernel's own device
+        if is_earlier or "=" in label or " " in label:  # a set of options for the kernel's own device
             return LOCAL
         raise BadForm(" ".join(str(error).split())[:_LONGEST_ERROR]) from None
     if str(target) != name:

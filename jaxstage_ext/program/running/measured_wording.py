@@ -20,7 +20,6 @@ _WITH_ITS_CALL = "%profile with its call"
 def not_measured(name: str, other_target: str = "") -> str:
     """What measures a program that was not profiled; what runs for it where it was compiled for another target."""
     how = _profiling(name)
-    how = how if how == _WITH_ITS_CALL else f"`{how}`"
     if other_target:
         return f"Not measured: nothing was run on {other_target}. {how} measures it on this machine's own devices."
     return f"Not measured; {how} measures it."

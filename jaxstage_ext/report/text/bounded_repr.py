@@ -16,6 +16,7 @@ from jaxstage_ext.report.text.shortened import shortened
 
 LONGEST = 0.5
 """Seconds that a value's own text may take."""
+_FEWER = 4
 _DEEPEST = 6
 _WIDEST_INTEGER = 256
 """Bits of an integer that is written out: Python's conversion to decimal digits is quadratic."""
@@ -40,6 +41,8 @@ def type_name(value: object) -> str:
 def bounded_repr(value: object, most: int = 200, seconds: float = LONGEST) -> str:
     """A value as Python writes it, on one line of at most `most` characters; a function or a class by its name.
 
+    A float is written without the last digits that computing adds: 0.1 + 0.05 as 0.15.
+
     A large array is its type, such as `float32[1000,8]`. A value whose text fails or takes too long is `<Config: repr
     raised ValueError>`; what a container holds beside it is still shown. Raises nothing but KeyboardInterrupt.
     """
@@ -56,10 +59,19 @@ def bounded_str(value: object, most: int = 8000, seconds: float = LONGEST) -> st
     return _cut(_Question("str", value, seconds).answer(lambda _: _exact(str(value), most)), most)
 
 
-def plain_repr(value: object, most: int = 200) -> str:
-    """A value as Python writes it where that runs no code of the user's, else its type: `<Config>`."""
-    text = _without_user_code(value, most, 0)
+def plain_repr(value: object, most: int = 200, exact: bool = False) -> str:
+    """A value as Python writes it where that runs no code of the user's, else its type: `<Config>`.
+
+    A float is written as 0.15 for 0.1 + 0.05, unless `exact`, as for code to copy or to tell values apart.
+    """
+    text = _without_user_code(value, most, 0, exact)
     return _line(f"<{type_name(value)}>" if text is None else text, most)
+
+
+def plain_pair(one: object, other: object, most: int = 200) -> tuple[str, str]:
+    """Two values as `plain_repr` writes them; exactly, where only that tells them apart."""
+    texts = plain_repr(one, most), plain_repr(other, most)
+    return texts if texts[0] != texts[1] else (plain_repr(one, most, True), plain_repr(other, most, True))
 
 
 def function_name(function: object, seconds: float = LONGEST) -> str:
@@ -154,9 +166,17 @@ class _Question:
             return ""
 
 
-def _without_user_code(value: object, most: int, depth: int) -> str | None:
+def _float(value: float, exact: bool) -> str:
+    """A float without the last digits that computing adds: as 15 digits have it, where these are far fewer."""
+    rounded, whole = repr(float(f"{value:.15g}")), repr(value)
+    return rounded if not exact and len(rounded) <= len(whole) - _FEWER else whole
+
+
+def _without_user_code(value: object, most: int, depth: int, exact: bool = False) -> str | None:
     """The text of a value of Python's or NumPy's own types; None where the value's own code would write it."""
     kind = type(value)
+    if isinstance(value, float) and kind is float:
+        return _float(value, exact)
     if kind in _SCALARS:
         return repr(value)
     if isinstance(value, int) and kind is int:
@@ -169,17 +189,17 @@ def _without_user_code(value: object, most: int, depth: int) -> str | None:
     if isinstance(value, np.dtype | np.generic) and _package(kind) == "numpy" and kind is not np.void:
         return str(value) if isinstance(value, np.dtype) else repr(value)
     if kind in _BRACKETS:
-        return _plain_contents(value, most, depth)
+        return _plain_contents(value, most, depth, exact)
     return _array(value)
 
 
-def _plain_contents(value: Any, most: int, depth: int) -> str | None:
+def _plain_contents(value: Any, most: int, depth: int, exact: bool) -> str | None:
     if depth >= _DEEPEST:
         return "{}…{}".format(*_BRACKETS[type(value)])
     own: list[object] = []
 
     def text(held: object) -> str:
-        written = _without_user_code(held, most, depth + 1)
+        written = _without_user_code(held, most, depth + 1, exact)
         if written is None:
             own.append(held)
         return written or ""

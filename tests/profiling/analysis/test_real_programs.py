@@ -133,7 +133,7 @@ def test_the_host_is_where_the_time_goes() -> None:
     assert headline.idle > 0.5 and headline.bound in (Bound.HOST, Bound.IDLE)
     if headline.bound is Bound.HOST:  # the sampler may not have had its turns on a machine that is busy
         share = "mostly" if headline.doing.share >= 0.5 else f"{headline.doing.share:.0%} of that"
-        assert f"{share} while the host runs `time.sleep(0.2)`" in timeline_wording.sentence(headline)
+        assert f"{share} while the host runs time.sleep(0.2)" in timeline_wording.sentence(headline)
         assert headline.host_line.endswith(f":{run.__code__.co_firstlineno + 1}")
 
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from jaxstage_ext.panel.requests import dispatch
+from jaxstage_ext.profiling.analysis import timeline_facts
 from jaxstage_ext.profiling.opening import open_profile
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
 from jaxstage_ext.report.recording import EventKind
 
 
@@ -103,3 +106,29 @@ def test_a_label_is_a_device_only_where_it_is_the_name_of_an_accelerator(text: s
     trace = {"traceEvents": [label(9, text), event("kernel", "work", 0, 50, pid=9), event("cpu_op", "b", 0, 9, pid=1)]}
     lanes = open_profile(json.dumps(trace).encode(), "trace.json").recording.lanes
     assert (text in {lane.group for lane in lanes}) == is_device
+
+
+def kernels_of_two_gpus() -> list[dict[str, Any]]:
+    labels = [label(pid, f"GPU {pid}") for pid in (0, 1)]
+    return [*labels, *(event("kernel", f"sgemm_{pid}", 10 * pid, 30, pid=pid, tid=7) for pid in (0, 1))]
+
+
+def test_a_trace_without_lines_and_hlo_opens_with_its_kernels() -> None:
+    made = opened(*kernels_of_two_gpus())
+    assert made.opens_with == "kernels"
+    assert "sgemm_0" in str(made).split("\n\n")[1]
+    head, _ = dispatch.answer([RecordedProgram(made)], "timeline head", {"call": 0})
+    while "pending" in head:
+        head, _ = dispatch.answer([RecordedProgram(made)], "timeline head", {"call": 0})
+    assert head["tables"][0] == "kernels"
+    assert not {"lines", "ops"} & set(head["tables"])
+
+
+def test_times_of_several_devices_together_are_called_device_seconds() -> None:
+    """Each is busy 30 of the 40 us between the first kernel's start and the last one's end."""
+    made = opened(*kernels_of_two_gpus())
+    assert timeline_facts.window_text(made).startswith("2 devices busy 60 µs of ")
+    assert "device-seconds" in timeline_facts.window_text(made)
+    assert all("device-seconds" in made.by_kernel().columns[name].doc for name in ("busy", "self", "total"))
+    alone = opened(*kernels_of_two_gpus()[::2])
+    assert "device-seconds" not in timeline_facts.window_text(alone)

@@ -14,6 +14,7 @@ import pytest
 import jaxstage_ext
 from jaxstage_ext.api.xla_dump import XlaDump
 from jaxstage_ext.ir.dumps import dump_index
+from jaxstage_ext.panel.showing import display
 from jaxstage_ext.report.unavailable import Unavailable
 
 PROGRAM = """
@@ -113,10 +114,33 @@ def test_the_list_says_how_a_module_is_opened(dump: XlaDump) -> None:
     assert f"FOLDER {largest.number}, in Python dump['{largest.name}']" in told
 
 
+def test_in_a_notebook_it_is_a_panel_of_its_modules(dump: XlaDump, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert dump._repr_mimebundle_() == {"text/plain": repr(dump)}
+    monkeypatch.setattr(display, "in_notebook", lambda: True)
+    made = dump._repr_mimebundle_()
+    data = made[0] if isinstance(made, tuple) else made
+    assert data["text/plain"] == repr(dump)
+    assert {display.WIDGET_VIEW, display.MIME_TYPE} & data.keys()
+    assert all(module.name in data["text/html"] for module in dump.modules)
+
+
+def test_a_module_that_cannot_be_opened_is_only_listed(
+    dump: XlaDump, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display, "in_notebook", lambda: True)
+    damaged = shutil.copytree(folder, tmp_path / "xla")
+    for file in damaged.glob("*jit_step*hlo*"):
+        file.write_bytes(b"\xff" * 40)
+    listed = jaxstage_ext.load(damaged)
+    made = listed._repr_mimebundle_()
+    data = made[0] if isinstance(made, tuple) else made
+    assert "jit_step" in data["text/plain"] and "jit_other" in data["text/html"]
+
+
 def test_memory_that_the_dump_holds_is_not_said_to_be_missing(dump: XlaDump) -> None:
     inspection = dump["jit_step"]
     assert "a file of HLO holds no analysis" not in repr(inspection)
-    assert "not computed yet: open Memory, or read `.memory`" in " ".join(repr(inspection).replace("│", " ").split())
+    assert "not computed yet: open Memory, or read .memory" in " ".join(repr(inspection).replace("│", " ").split())
     assert inspection.memory.fit.needed is not None
     assert "memory needed unknown" not in repr(inspection)
 

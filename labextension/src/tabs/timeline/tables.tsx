@@ -12,6 +12,7 @@ import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTa
 import { byName } from "../../wire/check";
 import type { Documents } from "../../model/documents";
 import type { Place } from "../../model/place";
+import { Said } from "../../parts/said";
 
 interface TablesProps {
   /** Those that have something to show. */
@@ -102,7 +103,7 @@ function Rows({ name, query, table, onGo }: RowsProps & { table: TimelineTable }
       {left > 0 && <p class="jxs-note">{counted(left)} more, all smaller.</p>}
       {table.notes.map((note) => (
         <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
     </>

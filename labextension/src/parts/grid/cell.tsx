@@ -32,6 +32,7 @@ function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: num
 function NumberCell({ field, row }: { field: NumberField; row: number }) {
   const text = cellText(field, row);
   const mark = field.mark?.(row) ?? "";
+  const below = field.below?.(row);
   const why = isKnown(field, row) || !text ? "" : (field.why?.(row) ?? "not known");
   return (
     <>
@@ -43,6 +44,7 @@ function NumberCell({ field, row }: { field: NumberField; row: number }) {
       )}
       {text}
       {why && !field.missing && <span class="jxs-hidden">: {why}</span>}
+      {below && <span class="jxs-dim jxs-grid-below">{below}</span>}
     </>
   );
 }

@@ -213,7 +213,11 @@ TABS: tuple[Tab, ...] = (
         price=Price.NOTHING,
         tables=(tab_tables.OPTIONS, tab_tables.DISPATCH),
     ),
-    Tab("compiles", lambda program: program.tab == "compiles"),
+    Tab(
+        "compiles",
+        lambda program: program.tab == "compiles",
+        saved_methods=("compiles", "compiles_causes", "compile_record", "compile_compare"),
+    ),
     Tab("compile_cache", lambda program: program.tab == "compile_cache"),
 )
 """All tabs, in the order in which the panel has them."""

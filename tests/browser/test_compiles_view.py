@@ -91,6 +91,15 @@ def test_a_click_on_the_strip_chooses_a_record_and_arrows_go_on(panel: Locator) 
     expect(panel.locator(".jxs-tip")).to_contain_text(f"#{first}")
 
 
+def test_a_row_marks_its_line_in_the_cell_that_ran_it(notebook: NotebookPage, panel: Locator) -> None:
+    panel.locator(".jxs-co-list [data-row]").last.click()
+    marked = notebook.page.locator(".cm-line.jaxstage-selected")
+    expect(marked).to_have_count(1)
+    expect(marked).to_contain_text("jit", use_inner_text=True)
+    panel.locator(".jxs-co-list .jxs-grid").press("Home")
+    expect(marked).to_have_count(1)
+
+
 def test_the_list_is_filtered_and_narrowed(panel: Locator) -> None:
     box = panel.locator('.jxs-co-bar input[type="search"]')
     box.fill("lambda")

@@ -51,9 +51,10 @@ CHANGES = (1, -3, 1200, -34_300, 2_000_000_000)
 WITHOUT_REPLY = (
     *("script", "cancel", "elapsed", "log", "library", "compile wait", "stop compile"),
     *("compile_open", "compiles_refresh", "compile_cache_refresh", "compile_cache_entry"),
+    "compile_place",
 )
 """Methods that answer with a built file, with the state of something that is running, about libraries' frames, with one
-number, or about entries of a folder of JAX's cache.
+number, about entries of a folder of JAX's cache, or with paths of this machine.
 
 The programs have no frame in a library; `tests/panel/test_library_request.py` asks for one. No cache
 folder is in use, and no entry can be asked for; `tests/compilation/persistent/test_miss_causes.py` asks for one.

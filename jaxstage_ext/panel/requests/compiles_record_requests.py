@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.compilation.causes.cause import Cause, Difference, Verdict
+from jaxstage_ext.compilation.history.history_rows import line_of
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, CompileRecord, Place, StageRun
 from jaxstage_ext.compilation.records.record_names import function_title, line_text, place_text
 from jaxstage_ext.compilation.records.record_outcome import cache_words, outcome, served_by
 from jaxstage_ext.compilation.records.signature_text import signature_text
+from jaxstage_ext.ir.sources.source import FrameTable
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs, with_opened
+from jaxstage_ext.panel.requests.document_requests import file_form
 from jaxstage_ext.panel.requests.forms.compiles_params import history_program, numbered
 from jaxstage_ext.panel.requests.forms.difference_form import difference_form
 from jaxstage_ext.report.text.bounded_repr import plain_repr
@@ -153,8 +156,17 @@ def _compare(programs: Programs, params: Params, progress: jobs.JobProgress) -> 
     return {"number": record.number, "other": other.number, **difference_form(before, after)}, []
 
 
+def _get_place(programs: Programs, params: Params) -> Answer:
+    """Where the line of a record is open: in which cells or file, for the page to mark it there; none where unknown."""
+    place = line_of(numbered(history_program(programs, params), params))
+    if place is None:
+        return {"file": None, "line": 0}, []
+    return {"file": file_form(FrameTable().source(place.file)), "line": place.line}, []
+
+
 METHODS: dict[str, Method] = {
     "compile_record": jobs.slow(_get_record),
+    "compile_place": _get_place,
     "compile_open": jobs.slow(_open, of_panel=True),
     "compile_compare": jobs.slow(_compare),
 }

@@ -96,10 +96,10 @@ def _get_columns(programs: Programs, params: Params) -> Answer:
 def _get_frames(programs: Programs, params: Params) -> Answer:
     frames = given.program(programs, params).frames
     result, buffers = _columns(frames, frames.COLUMNS)
-    return {"files": [_file(file) for file in frames.files], "functions": list(frames.functions)} | result, buffers
+    return {"files": [file_form(file) for file in frames.files], "functions": list(frames.functions)} | result, buffers
 
 
-def _file(file: SourceFile) -> dict[str, Any]:
+def file_form(file: SourceFile) -> dict[str, Any]:
     """A file or cell; `path` is where the user edits it on this machine, which nothing that is saved names."""
     path = file.name if file.user and file.cell is None and os.path.isabs(file.name) else None
     cells, crc = file.in_editor()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.panel import jobs
@@ -15,17 +15,14 @@ from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.head import capture_wording
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.table import plain
 
 MOST_DEVICES, MOST_LOSSES = 64, 50
-BY_NAME = {"lines": "line", "ops": "op"}
-"""Tables whose rows a profile may not name, as that of another framework does not, with the column that does."""
 
 
 def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     timeline = timeline_of(programs, params)
     progress("finding what takes the time")
-    recording, tables = timeline.recording, _tables(timeline)
+    recording = timeline.recording
     return {
         "headline": timeline_wording.sentence(timeline.headline),
         "kept": timeline.coverage,
@@ -36,8 +33,7 @@ def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) ->
         "window": timeline_facts.window_text(timeline),
         "devices": [_device(row) for row in timeline.busy().rows()][:MOST_DEVICES],
         "notes": list(mosaic_wording.notes(recording)),
-        "tables": tables,
-        "opens": _opens(timeline, tables),
+        "tables": _tables(timeline),
         "events": len(timeline.columns),
     }, []
 
@@ -69,15 +65,6 @@ def _tables(timeline: Timeline) -> list[str]:
     if has_ranges and not has_work:
         empty |= dict.fromkeys(OF_DEVICE_WORK, True)
     return [name for name in TABLES if not empty.get(name)]
-
-
-def _opens(timeline: Timeline, tables: Sequence[str]) -> str:
-    """The table that opens first: by lines where some are known, else by what the profile does name."""
-    return next((name for name in tables if name not in BY_NAME or _names_any(timeline, name)), "")
-
-
-def _names_any(timeline: Timeline, table: str) -> bool:
-    return any(plain(value) is not None for value in TABLES[table].read(timeline)[BY_NAME[table]])
 
 
 METHODS: dict[str, Method] = {"timeline head": jobs.slow(_get_head)}

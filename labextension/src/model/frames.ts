@@ -143,7 +143,7 @@ function numbered(frames: Int32Array, key: (frame: number) => string): Int32Arra
   });
 }
 
-function readFile(raw: unknown): SourceFile {
+export function readFile(raw: unknown): SourceFile {
   const file = (raw ?? {}) as Record<string, unknown>;
   const name = String(file.name ?? "");
   const cell = typeof file.cell === "string" ? file.cell : null;

@@ -1,6 +1,7 @@
 /** What is chosen in a session: shared by all views of its documents, wherever they are mounted. */
 
 import type { DocumentInfo, Summary } from "../wire/state";
+import type { SourceFile } from "./frames";
 import type { Heat } from "./heat";
 import type { Lane, Warned } from "./lane";
 import type { Panel } from "./panel";
@@ -14,6 +15,8 @@ export interface Selected {
   view: string;
   hover: Pick | null;
   selected: Pick | null;
+  /** A line that is in no document of the session, which is marked where it is open. */
+  outside: { source: SourceFile; line: number } | null;
   /** The pane that keys and toolbar buttons act on; it is open. */
   active: string;
   /** The instruction that the passes view follows. */
@@ -40,6 +43,7 @@ const NOTHING: Selected = {
   view: "",
   hover: null,
   selected: null,
+  outside: null,
   follow: null,
   active: SOURCE,
   show: { types: true, layouts: false, metadata: false },

@@ -6,6 +6,7 @@ import { argumentsOn, operationOn, plainOperation, readOperations } from "../mod
 import { useDoc, useDocuments, useLayout, useLayoutStore, useQuestion, useSelected, useSelection } from "./hooks";
 import { LinkButton, Message } from "./buttons";
 import { IconButton } from "./icons";
+import { Said } from "./said";
 
 interface FrameProps {
   entry: StackEntry;
@@ -138,8 +139,8 @@ function Beside() {
   if (!warning && !mark) return null;
   return (
     <div class="jxs-beside jxs-anywhere" tabIndex={0} role="note" aria-label="beside the line">
-      {warning && <p class="jxs-beside-warning">{warning.text}</p>}
-      {mark && <p>{mark.text}</p>}
+      {warning && <p class="jxs-beside-warning"><Said text={warning.text} /></p>}
+      {mark && <p><Said text={mark.text} /></p>}
     </div>
   );
 }

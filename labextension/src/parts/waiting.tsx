@@ -2,6 +2,7 @@ import { clock } from "../wire/figures";
 import { useEffect, useReducer } from "preact/hooks";
 import { WorkerLog } from "./workerLog";
 import type { Answer } from "../model/question";
+import { Said } from "./said";
 
 /** Beside a control, what it waits for: how long already, how far it is, and a way out. */
 export function Asking({ question }: { question: Answer<unknown> }) {
@@ -84,7 +85,7 @@ function Failed({ question }: { question: Answer<unknown> }) {
 function Refused({ text, button, onClick }: { text: string; button: string; onClick: () => void }) {
   return (
     <div class="jxs-look" role="alert">
-      <span class="jxs-look-text jxs-anywhere">{text}</span>
+      <span class="jxs-look-text jxs-anywhere"><Said text={text} /></span>
       {button && (
         <button type="button" class="jxs-button jxs-boxed" onClick={onClick}>
           {button}

@@ -1,5 +1,6 @@
 import { clock, duration, percent } from "../wire/figures";
-import type { Coverage, Fact, Stage, StageFailure, Summary } from "../wire/state";
+import { byName } from "../wire/check";
+import type { Coverage, DocumentInfo, Fact, Stage, StageFailure, Summary } from "../wire/state";
 import { LinkButton } from "../parts/buttons";
 import { useDocuments, useKeptState, usePanel, useQuestion, useQuestions, useSelection } from "../parts/hooks";
 import { IconButton } from "../parts/icons";
@@ -8,6 +9,7 @@ import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
 import type { Reply } from "../wire/source";
+import { Said } from "../parts/said";
 
 /** Seconds after which a compile takes long. */
 const LONG = 5;
@@ -34,7 +36,7 @@ function Offer() {
   const cancel = () => void questions.request("stop compile").catch(() => undefined);
   return (
     <div class="jxs-note jxs-long-compile" role="status">
-      <span class="jxs-anywhere">{wait.text}</span>
+      <span class="jxs-anywhere"><Said text={wait.text} /></span>
       {wait.canStop && (
         <button type="button" class="jxs-button jxs-boxed" onClick={cancel}>
           Cancel
@@ -81,14 +83,18 @@ function FactView({ fact }: { fact: Fact }) {
   );
 }
 
-function Linked({ coverage }: { coverage: Coverage }) {
+/** What is linked to source lines: operations of the last stage. */
+const OPERATIONS = byName<string>({ jaxpr: "equations", stablehlo: "ops" });
+
+function Linked({ coverage, documents }: { coverage: Coverage; documents: DocumentInfo[] }) {
   const { direct, library, inferred, total } = coverage;
   if (!total) return null;
+  const operations = OPERATIONS[documents.at(-1)?.kind ?? ""] ?? "instructions";
   const ofLibrary = library > 0 ? `; ${library} a line of a library` : "";
-  const detail = `${direct} of ${total} instructions have a source line of yours${ofLibrary}; ${inferred} inferred from operands and users`;
+  const detail = `${direct} of ${total} ${operations} have a source line of yours${ofLibrary}; ${inferred} inferred from operands and users`;
   return (
     <div role="listitem" class="jxs-fact jxs-linked" title={detail}>
-      <span class="jxs-label">linked</span>
+      <span class="jxs-label">{operations} linked</span>
       <span class="jxs-value jxs-tabular">
         {percent(direct + library + inferred, total)}
         <span class="jxs-meter" aria-hidden="true">
@@ -119,7 +125,7 @@ function Failure({ error, onShow }: FailureProps) {
         {error.type && <code>{error.type}</code>}
         {place && (onShow ? <LinkButton text={place} onClick={onShow} /> : <span>{place}</span>)}
       </div>
-      {error.explanation && <p class="jxs-failure-told jxs-anywhere">{error.explanation}</p>}
+      {error.explanation && <p class="jxs-failure-told jxs-anywhere"><Said text={error.explanation} /></p>}
       {error.message && <pre tabIndex={0}>{error.message}</pre>}
       {error.hasLog && <WorkerLog />}
     </div>
@@ -196,7 +202,7 @@ export function Header() {
           {summary.facts.map((fact) => (
             <FactView fact={fact} key={fact.label} />
           ))}
-          {summary.coverage && <Linked coverage={summary.coverage} />}
+          {summary.coverage && <Linked {...summary} coverage={summary.coverage} />}
           <Warnings />
         </div>
       </div>
@@ -211,7 +217,7 @@ export function Header() {
       )}
       {summary.notes.map((note) => (
         <p class="jxs-note" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
     </header>

@@ -57,6 +57,8 @@ export interface NumberField extends Head {
   isLeast?: (row: number) => boolean;
   /** The value as the kernel has written it. */
   written?: (row: number) => string;
+  /** A second, smaller line of the cell, "" for none. */
+  below?: (row: number) => string;
   /** What the pointer reads on a cell. */
   about?: (row: number) => string;
   mark?: (row: number) => "best" | "worst" | "alarm" | "";

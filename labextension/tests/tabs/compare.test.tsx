@@ -71,7 +71,19 @@ describe("the comparison", () => {
   it("marks the best and the worst by more than colour", () => {
     open();
     const marked = $$(".jxs-best, .jxs-worst").map((cell) => cell.textContent);
-    expect(marked).toEqual(["▲best 2 MB", "▼worst 9 MB"]);
+    expect(marked).toEqual(["▲best 2 MB0.667×", "▼worst 9 MB3×"]);
+  });
+
+  it("begins with what it comes to; beside a figure stands its ratio to the first, or to the version before", () => {
+    const ratios = () => $$(".jxs-compared .jxs-grid-below").map((one) => one.textContent).filter((text) => text?.endsWith("×"));
+    open();
+    expect(ratios(), "of 3 MB; none of what is unknown, is no amount, or is the same").toEqual(["0.667×", "3×"]);
+    expect($(".jxs-headline")).toBeNull();
+    unmount();
+    const [head, ...others] = calls;
+    open({ ...head, compare: { ...head?.compare, before: 1, headline: "Worse than `v5e:2x2` in memory." } }, ...others);
+    expect($(".jxs-headline")?.textContent).toBe("Worse than v5e:2x2 in memory.");
+    expect(ratios(), "of 2 MB").toEqual(["1.5×", "4.5×"]);
   });
 
   it("shows a failed target's error in one line beside the others", () => {
@@ -117,7 +129,7 @@ describe("the comparison", () => {
     await soon(() => expect(told()).toContain("fits on cpu:8: unknown, no capacity"));
   });
 
-  it("shows the lines that differ when they are asked for, from the earlier version where there is one", async () => {
+  it("shows the lines that differ at once where there is an earlier version, else when they are asked for", async () => {
     const [head, ...others] = calls;
     const session = open({ ...head, compare: { ...head?.compare, before: 3 } }, ...others);
     const asked: unknown[] = [];
@@ -128,8 +140,6 @@ describe("the comparison", () => {
       return { result: { documents, unknown: [{ title: "jaxpr", reason: "only one of the two has it" }] }, buffers: [] };
     };
     const selects = $$(".jxs-compare-pair select") as HTMLSelectElement[];
-    expect(asked).toEqual([]);
-    click($(".jxs-compare-pair button"));
     await soon(() => expect($$(".jxs-differing-line").map((line) => line.textContent)).toEqual(["-  tanh", "+  cosh"]));
     expect($(".jxs-compare-lines")?.textContent).toContain("optimised HLO: 1 removed, 1 added");
     expect($(".jxs-compare-lines")?.textContent).toContain("jaxpr: only one of the two has it");
@@ -138,6 +148,11 @@ describe("the comparison", () => {
     to.dispatchEvent(new Event("change", { bubbles: true }));
     await soon(() => expect(asked).toEqual([[3, 0], [3, 1]]));
     expect(session.selection.call).toBe(0);
+    unmount();
+    open();
+    expect($(".jxs-differing-line")).toBeNull();
+    click($(".jxs-compare-pair button"));
+    await soon(() => expect($$(".jxs-differing-line")).toHaveLength(2));
   });
 
   it("is walked with the arrow keys", async () => {
@@ -155,7 +170,7 @@ describe("the comparison", () => {
 describe("what is read from the kernel", () => {
   it("is checked: no table, odd cells, markup as text", () => {
     expect(readCompare(null)).toBe(null);
-    expect(readCompare({ row: -3 })).toEqual({ row: 0, before: 0, columns: [], rows: [] });
+    expect(readCompare({ row: -3 })).toEqual({ row: 0, before: 0, headline: "", columns: [], rows: [] });
     const odd = readCompare({ columns, rows: [{ target: "<b>x</b>", cells: { fits: 3, memory: { value: "9", mark: "evil" } } }] });
     expect(odd?.rows[0]?.target).toBe("<b>x</b>");
     expect(odd?.rows[0]?.cells.get("memory")).toMatchObject({ value: null, text: "unknown", mark: "" });

@@ -134,6 +134,18 @@ describe("the compiles of a kernel", () => {
     document.body.removeEventListener("keydown", left);
   });
 
+  it("mark the line of the chosen one where it is open, until the list is gone", async () => {
+    const file = { name: "In [3]", cell: "In [3]", cells: ["id"], crc: 7 };
+    await open({ compile_place: () => ({ result: { file, line: 2 }, buffers: [] }) });
+    await caused();
+    expect(session.selection.get().outside, "nobody has chosen one").toBeNull();
+    click($$(".jxs-co-list [data-row]")[1]);
+    await soon(() => expect(session.selection.get().outside).toMatchObject({ line: 2, source: { cells: ["id"], crc: 7 } }));
+    unmount();
+    await soon(() => expect(session.selection.get().outside).toBeNull());
+    unmount = mount(session, document.body);
+  });
+
   it("begin at the top after they are sorted, whichever is chosen", async () => {
     await open();
     await caused();

@@ -76,14 +76,6 @@ def test_the_head_says_what_takes_the_time_and_what_is_missing() -> None:
     assert head["window"].startswith("device busy 100 µs of 120 µs")
 
 
-def test_a_profile_without_lines_and_ops_opens_with_its_kernels() -> None:
-    """As a trace of PyTorch's is: kernels by their names, no HLO and no line."""
-    kernels = (Event("a", "at::native::softmax", 0, 60), Event("a", "cutlass::gemm", 60, 20))
-    heads = [ask(program(*events), "timeline head")[0] for events in (EVENTS, kernels)]
-    assert [head["opens"] for head in heads] == ["lines", "kernels"]
-    assert all(head["opens"] in head["tables"] for head in heads)
-
-
 def test_lines_by_their_time() -> None:
     result, found = table(program(*EVENTS), "lines")
     assert found["line"] == ["In [2]:7", "In [2]:8"]

@@ -1,5 +1,6 @@
 import type { Field, NumberField, TextField } from "../../wire/tables";
 import { isToldByItsEnd } from "./alike";
+import { Said } from "../said";
 import { cellText } from "./sort";
 
 const BARS = new Set(["FLOPs", "bytes"]);
@@ -12,12 +13,13 @@ const classes = (...all: (string | false | undefined)[]) => all.filter(Boolean).
 function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: number } & Pick<CellProps, "isLink" | "tabIndex">) {
   const text = cellText(field, row);
   const below = field.below?.(row);
+  const isSentence = field.isSentence || field.wraps || (field.isAnswer && !field.isCode);
   const shown = isLink ? (
     <button type="button" class="jxs-link jxs-grid-link" tabIndex={tabIndex}>
       <bdi>{text}</bdi>
     </button>
   ) : (
-    <bdi>{text}</bdi>
+    <bdi>{isSentence ? <Said text={text} /> : text}</bdi>
   );
   return (
     <>
@@ -30,6 +32,7 @@ function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: num
 function NumberCell({ field, row }: { field: NumberField; row: number }) {
   const text = cellText(field, row);
   const mark = field.mark?.(row) ?? "";
+  const below = field.below?.(row);
   const why = isKnown(field, row) || !text ? "" : (field.why?.(row) ?? "not known");
   return (
     <>
@@ -41,6 +44,7 @@ function NumberCell({ field, row }: { field: NumberField; row: number }) {
       )}
       {text}
       {why && !field.missing && <span class="jxs-hidden">: {why}</span>}
+      {below && <span class="jxs-dim jxs-grid-below">{below}</span>}
     </>
   );
 }

@@ -3,6 +3,7 @@ import type { Reply } from "../../wire/source";
 import { useDoc, useDocuments, useQuestion, useSelection } from "../../parts/hooks";
 import { rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
+import { Said } from "../../parts/said";
 
 interface Answer {
   text: string;
@@ -60,7 +61,7 @@ function AnswerText({ answer }: { answer: Answer }) {
     <>
       <p class="jxs-answer jxs-anywhere" data-state={answer.state}>
         {MARKS[answer.state] && <b aria-hidden="true">{MARKS[answer.state]} </b>}
-        {answer.text}
+        <Said text={answer.text} />
       </p>
       <div class="jxs-answer-more">
         <Line answer={answer} />

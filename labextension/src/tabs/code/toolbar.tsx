@@ -12,6 +12,7 @@ import { Asking } from "../../parts/waiting";
 import { Heat, MEASURES } from "../../model/heat";
 import { LEGENDS, Lane } from "../../model/lane";
 import { chooseMargin, offeredMargins } from "../../model/margin";
+import { Said } from "../../parts/said";
 
 function AskHeat({ measure }: { measure: string }) {
   const selection = useSelection();
@@ -31,7 +32,7 @@ function AskLane({ measure }: { measure: string }) {
       <span>{LEGENDS[measure]}</span>
       {note && (
         <span class="jxs-asking-why jxs-cut" role="alert" title={note}>
-          {note}
+          <Said text={note} />
         </span>
       )}
     </>

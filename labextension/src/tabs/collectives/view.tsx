@@ -12,6 +12,7 @@ import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useDocuments, useKept, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
+import { Said } from "../../parts/said";
 
 const WIDTHS = { collective: 104, line: 92, time: 72, exposed: 66, overlap: 76, sent: 68, axes: 62, devices: 54, cause: 200, from: 110, to: 110, payload: 68, runs: 44 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
@@ -85,10 +86,10 @@ function Shown({ table, children }: { table: TableReply; children: ComponentChil
   const warnings = list(table.result.warnings).map((raw) => ({ words: text(fields(raw).text), line: text(fields(raw).line) }));
   const notes = sentences(table.result.notes);
   const headline = text(table.result.headline);
-  if (!table.grid.length) return <p class="jxs-note">{headline}</p>;
+  if (!table.grid.length) return <p class="jxs-note"><Said text={headline} /></p>;
   return (
     <>
-      <p class="jxs-headline jxs-anywhere">{headline}</p>
+      <p class="jxs-headline jxs-anywhere"><Said text={headline} /></p>
       {children}
       {warnings.map(({ words, line }) => (
         <p class="jxs-caution jxs-caption jxs-anywhere" key={words}>
@@ -117,7 +118,7 @@ function Shown({ table, children }: { table: TableReply; children: ComponentChil
       {current >= 0 && <About table={table} row={current} />}
       {notes.map((note) => (
         <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
       <DetailStrip />

@@ -10,6 +10,8 @@ export interface Cell {
   reason: string | null;
   note: string | null;
   mark: "best" | "worst" | "";
+  /** Whether it is an amount, of which another is so many times as much. */
+  isAmount: boolean;
 }
 
 export interface Column {
@@ -32,6 +34,8 @@ export interface Compare {
   row: number;
   /** The row that the others are looked at from: that of the earlier version, where there is one. */
   before: number;
+  /** What the comparison comes to; "" where nothing can be said. */
+  headline: string;
   columns: Column[];
   rows: Row[];
 }
@@ -55,6 +59,7 @@ function readCell(raw: unknown): Cell {
     reason: orNull(cell.reason),
     note: orNull(cell.note),
     mark: cell.mark === "best" || cell.mark === "worst" ? cell.mark : "",
+    isAmount: typeof cell.value === "number",
   };
 }
 
@@ -73,18 +78,28 @@ export function readCompare(raw: unknown): Compare | null {
     cells: new Map(columns.map(({ name }) => [name, readCell(fields(row.cells)[name])])),
     error: orNull(row.error),
   }));
-  return { row: count(table.row), before: Math.min(count(table.before), Math.max(rows.length - 1, 0)), columns, rows };
+  const before = Math.min(count(table.before), Math.max(rows.length - 1, 0));
+  return { row: count(table.row), before, headline: text(table.headline), columns, rows };
+}
+
+/** How many times as much as another, of known amounts that differ: "2×". */
+function timesOf(cell: Cell | undefined, other: Cell | undefined): string {
+  if (!cell?.isAmount || !other?.isAmount || !cell.value || !other.value || cell.text === other.text) return "";
+  return `${Number((cell.value / other.value).toPrecision(3)).toLocaleString("en-US")}×`;
 }
 
 /** What the pointer or the keyboard is on, in one sentence. */
-function about(row: Row, column: Column, cell: Cell): string {
-  const more = cell.reason ?? cell.note;
-  return `${column.title} on ${row.target}: ${cell.text}${more ? `, ${more}` : ""}${cell.mark ? ` (${cell.mark})` : ""}`;
+function about(row: Row, column: Column, cell: Cell, times: string): string {
+  const more = [times, cell.reason ?? cell.note].filter(Boolean).map((one) => `, ${one}`);
+  return `${column.title} on ${row.target}: ${cell.text}${more.join("")}${cell.mark ? ` (${cell.mark})` : ""}`;
 }
 
-function columnOf(column: Column, rows: Row[]): NumberField {
+/** A column of figures; beside each stands how many times as much as that of the row `before` it is. */
+function columnOf(column: Column, rows: Row[], before: number): NumberField {
   const { name, title, hint } = column;
   const cell = (row: number) => rows[row]?.cells.get(name);
+  const times = (row: number) => timesOf(cell(row), cell(before));
+  const compared = (row: number) => (times(row) ? `${times(row)} that of ${rows[before]?.target}, ${cell(before)?.text}` : "");
   return {
     kind: "number",
     name,
@@ -94,17 +109,18 @@ function columnOf(column: Column, rows: Row[]): NumberField {
     isBestSmall: true,
     values: rows.map((row) => row.cells.get(name)?.value ?? Number.NaN),
     written: (row) => cell(row)?.text ?? "unknown",
+    below: times,
     why: (row) => cell(row)?.reason ?? "not known",
     mark: (row) => cell(row)?.mark ?? "",
-    about: (row) => about(rows[row] as Row, column, cell(row) as Cell),
+    about: (row) => about(rows[row] as Row, column, cell(row) as Cell, compared(row)),
   };
 }
 
 /** The targets as the grid draws them. */
-export function gridOf({ columns, rows }: Compare): Grid {
+export function gridOf({ before, columns, rows }: Compare): Grid {
   const targets = textColumn("target", rows.map(({ target }) => target), {
     hint: "the target it was compiled for",
     below: (row) => rows[row]?.device ?? "",
   });
-  return { length: rows.length, fields: [targets, ...columns.map((column) => columnOf(column, rows))] };
+  return { length: rows.length, fields: [targets, ...columns.map((column) => columnOf(column, rows, before))] };
 }

@@ -3,13 +3,14 @@ import { GridView } from "../../parts/grid/gridView";
 import { usePanel, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { DifferingDocuments } from "../../parts/differingDocuments";
 import { readDifference } from "../../parts/readDifference";
+import { Said } from "../../parts/said";
 import { Waiting } from "../../parts/waiting";
 import { type Compare, gridOf, readCompare } from "./read";
 import type { Selection } from "../../model/selection";
 import type { Panel } from "../../model/panel";
 
 const ROW_PX = 25;
-const LEGEND = "▲ best, ▼ worst of the known values. Figures are per device. Click a target, or press Enter, to open its code.";
+const LEGEND = "▲ best, ▼ worst of the known values; 2×: twice that of the first, or of the version before. Figures are per device. Click a target, or press Enter, to open its code.";
 
 /** The table, which the first of the call's targets holds, and the number of that one's call. */
 function comparisonOf(selection: Selection, panel: Panel): { table: Compare; first: number } | null {
@@ -23,7 +24,7 @@ function comparisonOf(selection: Selection, panel: Panel): { table: Compare; fir
 /** Which two of the rows are compared line by line, and the lines. */
 function Lines({ table }: { table: Compare }) {
   const [pair, setPair] = useState([table.before, table.before ? 0 : 1]);
-  const [isAsked, ask] = useState(false);
+  const [isAsked, ask] = useState(table.before > 0);
   const [before = 0, after = 1] = pair;
   const choose = (which: number) => (event: Event) => setPair(pair.with(which, Number((event.target as HTMLSelectElement).value)));
   const selects = ["from", "to"].map((title, which) => (
@@ -74,6 +75,11 @@ function Targets({ table, first }: { table: Compare; first: number }) {
   };
   return (
     <div class="jxs-compare jxs-column">
+      {table.headline && (
+        <p class="jxs-headline jxs-anywhere">
+          <Said text={table.headline} />
+        </p>
+      )}
       <div class="jxs-compare-scroll jxs-column">
         <GridView
           grid={grid}

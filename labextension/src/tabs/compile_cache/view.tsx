@@ -12,6 +12,7 @@ import { count } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import { copy } from "../../model/actions";
 import { IconButton } from "../../parts/icons";
+import { Said } from "../../parts/said";
 
 function About({ about }: { about: EntryAbout }) {
   const shown = [["compile log", about.records.join(", ") || "no record of it"], ...about.facts, ["key", about.key]];
@@ -78,7 +79,7 @@ export function Head({ cache }: { cache: Cache }) {
   return (
     <div class="jxs-cc-head">
       <p class="jxs-headline jxs-anywhere" title={cache.folder || undefined}>
-        {cache.headline}
+        <Said text={cache.headline} />
       </p>
       {cache.warnings.map((words) => (
         <p class="jxs-cc-wrong" key={words} title={cache.setFolder || undefined}>

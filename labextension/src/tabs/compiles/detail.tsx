@@ -9,6 +9,7 @@ import { type Causes, type Compiles } from "./read";
 import { type CompileAbout, type Difference, type Persistent, type Place, persistentWords, readRecord, stageWords } from "./readRecord";
 import { OpenButtons } from "./openButtons";
 import { useQuestion, useQuestions, useSelection } from "../../parts/hooks";
+import { Said } from "../../parts/said";
 
 interface Props {
   number: number;
@@ -52,7 +53,7 @@ function ToDo({ about }: { about: CompileAbout }) {
   if (!about.advice && !about.code) return null;
   return (
     <div class="jxs-co-advice">
-      {about.advice && <p class="jxs-anywhere">{about.advice}</p>}
+      {about.advice && <p class="jxs-anywhere"><Said text={about.advice} /></p>}
       {about.code && (
         <div class="jxs-co-code">
           <pre tabIndex={0}>{about.code}</pre>

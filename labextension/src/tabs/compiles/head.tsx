@@ -2,6 +2,7 @@ import { LinkButton } from "../../parts/buttons";
 import { counted, duration } from "../../wire/figures";
 import type { Causes, Compiles, CompileTotals, Headline, RecompileCause, Recompiles } from "./read";
 import { savedWords } from "./readRecord";
+import { Said } from "../../parts/said";
 
 /** 1 time, 12 times. */
 const times = (many: number): string => (many === 1 ? "once" : `${counted(many)} times`);
@@ -15,12 +16,12 @@ function recompileWords({ times: all, loaded }: Recompiles): string {
 function Cause({ cause, onPick }: { cause: RecompileCause; onPick: (number: number) => void }) {
   return (
     <>
-      <LinkButton text={`#${cause.number}`} onClick={() => onPick(cause.number)} />: {cause.why}
+      <LinkButton text={`#${cause.number}`} onClick={() => onPick(cause.number)} />: <Said text={cause.why} />
     </>
   );
 }
 
-const Todo = ({ cause }: { cause: RecompileCause }) => (cause.advice ? <p class="jxs-co-todo jxs-anywhere">{cause.advice}</p> : null);
+const Todo = ({ cause }: { cause: RecompileCause }) => (cause.advice ? <p class="jxs-co-todo jxs-anywhere"><Said text={cause.advice} /></p> : null);
 
 function Worst({ headline, onPick }: { headline: Headline; onPick: (number: number) => void }) {
   const { causes, causesInAll } = headline;

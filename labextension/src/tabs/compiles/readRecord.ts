@@ -2,6 +2,7 @@
 
 import { count, type Fields, fields, list, number, text, textOrNull, texts } from "../../wire/check";
 import { duration } from "../../wire/figures";
+import { type SourceFile, readFile } from "../../model/frames";
 import type { Reply } from "../../wire/source";
 
 export interface Difference {
@@ -144,3 +145,8 @@ export function persistentWords({ outcome, read, saved, check, reason }: Persist
 }
 
 export const savedWords = (seconds: number): string => (seconds < 0 ? `${duration(-seconds)} slower than compiling` : `saved ${duration(seconds)}`);
+
+/** Where its line is open; null where that is not known. */
+export function readMarked({ result }: Reply): { source: SourceFile; line: number } | null {
+  return result.file ? { source: readFile(result.file), line: count(result.line) } : null;
+}

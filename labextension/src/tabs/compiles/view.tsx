@@ -1,14 +1,16 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
 import { Waiting } from "../../parts/waiting";
 import { messageOf } from "../../wire/errors";
+import type { Reply } from "../../wire/source";
 import type { TabProps } from "../tab";
 import { Detail } from "./detail";
 import { Totals, Verdict } from "./head";
 import { type Causes, type Compiles, causeRows, readCauses, readCompiles } from "./read";
 import { openRecord } from "./openButtons";
+import { readMarked } from "./readRecord";
 import { type Choice, gridOf, isListed, rowsOf } from "./rows";
 import { StripView } from "./stripView";
 import { stripOf } from "./strip";
@@ -47,6 +49,22 @@ const USUAL: Choice = { recompiles: false, mendable: false, mine: true, folded: 
 /** Of the panel: up to here the detail is below the list, as in the style. */
 const NARROW_PX = 820;
 
+/** The line of the chosen record is marked in its cell, as long as it is chosen here. */
+function useMarkedLine(number: number): void {
+  const selection = useSelection();
+  const questions = useQuestions();
+  useEffect(() => {
+    if (number < 0 || questions.isSaved) return undefined;
+    let isThere = true;
+    const mark = (reply: Reply) => isThere && selection.set({ outside: readMarked(reply) });
+    questions.request("compile_place", { number }).then(mark, () => undefined);
+    return () => {
+      isThere = false;
+      selection.set({ outside: null });
+    };
+  }, [number]);
+}
+
 interface ListProps extends Pick<TabProps, "width" | "onFull"> {
   compiles: Compiles;
   causes: Answer<Causes>;
@@ -78,6 +96,7 @@ function List({ compiles, causes: asked, width, onRefreshed, onFull }: ListProps
   const record = compiles.number.indexOf(number);
   const current = useMemo(() => rows.findIndex(({ members }) => members.includes(record)), [rows, record]);
   const [other, setOther] = useState(-1);
+  useMarkedLine(chosen);
   const pick = (to: number) => {
     setOther(-1);
     setChosen(to);

@@ -1,5 +1,6 @@
 import type { LedgerRow, Overview } from "./read";
 import { counted, written } from "../../wire/figures";
+import { Said } from "../../parts/said";
 
 function Figure({ row, at }: { row: LedgerRow; at: number }) {
   const value = row.values[at] ?? null;
@@ -46,7 +47,7 @@ export function Ledger({ overview }: { overview: Overview }) {
         {columns.map(({ name, hint }) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{hint}</dd>
+            <dd><Said text={hint} /></dd>
           </div>
         ))}
       </dl>
@@ -55,7 +56,7 @@ export function Ledger({ overview }: { overview: Overview }) {
           <h3>Why they differ, and what is unknown</h3>
           <ul>
             {[...notes, ...lacks].map((note) => (
-              <li key={note}>{note}</li>
+              <li key={note}><Said text={note} /></li>
             ))}
           </ul>
         </>

@@ -6,6 +6,7 @@ import { hover, open, pick } from "./pick";
 import { useDocuments, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { Tip } from "../../parts/tip";
 import { Waiting } from "../../parts/waiting";
+import { Said } from "../../parts/said";
 
 const KINDS = ["compute", "memory", "interconnect", "unknown"];
 const variable = (bound: string) => (bound === "unknown" ? "--jxs-fg3" : `--jxs-${bound}`);
@@ -257,7 +258,7 @@ function Legend({ roof }: { roof: Roofline }) {
       <span class="jxs-dim">area: bytes · height: attainable FLOP/s on {roof.device}</span>
       {roof.notes.map((note) => (
         <span class="jxs-dim" key={note}>
-          {note}
+          <Said text={note} />
         </span>
       ))}
     </p>
@@ -276,7 +277,7 @@ export function RooflineView() {
         <p class="jxs-note">{why || "No instruction can be placed on the chart."}</p>
         {roof.notes.map((note) => (
           <p class="jxs-note" key={note}>
-            {note}
+            <Said text={note} />
           </p>
         ))}
       </div>

@@ -7,6 +7,7 @@ import { cellText } from "../../parts/grid/sort";
 import { CostGrid } from "./grid";
 import { Waiting } from "../../parts/waiting";
 import { useKeptState, useQuestion, useSelection } from "../../parts/hooks";
+import { Said } from "../../parts/said";
 
 const BYTES = { field: "bytes", down: true };
 const FLOPS = { field: "FLOPs", down: true };
@@ -82,7 +83,7 @@ function Equations({ query }: Props) {
     <>
       {question.value.notes.map((note) => (
         <p class="jxs-note" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
       <CostGrid costs={question.value} doc="jaxpr" label="cost by equation" query={query} first={FLOPS} nothing={NOTHING} />

@@ -9,6 +9,7 @@ import { SourceGrid } from "../../parts/grid/sourceGrid";
 import { useDoc, useDocuments, useQuestion, useSelected, useSelection } from "../../parts/hooks";
 import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
+import { Said } from "../../parts/said";
 
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
@@ -38,10 +39,10 @@ function Shown({ table }: { table: TableReply }) {
     if (to >= 0) selection.show(doc, to);
   };
   const headline = text(table.result.headline);
-  if (!table.grid.length) return <p class="jxs-note">{headline}</p>;
+  if (!table.grid.length) return <p class="jxs-note"><Said text={headline} /></p>;
   return (
     <>
-      <p class="jxs-headline jxs-anywhere">{headline}</p>
+      <p class="jxs-headline jxs-anywhere"><Said text={headline} /></p>
       <FilterBar label="Filter the conversions" value={query} onInput={setQuery}>
         <span class="jxs-dim">jaxpr conversions first, then those XLA kept or added</span>
       </FilterBar>

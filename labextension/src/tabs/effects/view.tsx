@@ -1,5 +1,6 @@
 import { DetailStrip } from "../../parts/detailStrip";
 import { LinkedTable } from "../../parts/linkedTable";
+import { Said } from "../../parts/said";
 import { Waiting } from "../../parts/waiting";
 import { texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
@@ -16,7 +17,9 @@ export default function EffectsView() {
   if (!table) return <Waiting question={question} what="Reading the effects" />;
   return (
     <div class="jxs-column jxs-grow">
-      <p class="jxs-headline">{texts(table.result.notes).join(" ")}</p>
+      <p class="jxs-headline">
+        <Said text={texts(table.result.notes).join(" ")} />
+      </p>
       <LinkedTable table={table} label="effects" doc="jaxpr" from="effects" />
       <DetailStrip />
     </div>

@@ -42,7 +42,7 @@ function Stake({ share, stake, trial }: Pick<Finding, "share" | "stake" | "trial
     return (
       <span class="jxs-finding-stake" data-outcome={trial.outcome}>
         <b class="jxs-anywhere">
-          <span aria-hidden="true">{OUTCOMES[trial.outcome] ?? "?"}</span> {trial.text}
+          <span aria-hidden="true">{OUTCOMES[trial.outcome] ?? "?"}</span> <Said text={trial.text} />
         </b>
         <s class="jxs-dim jxs-cut">{trial.outcome !== PAYS && stake}</s>
       </span>

@@ -4,6 +4,7 @@ import { Waiting } from "../../parts/waiting";
 import { useQuestion } from "../../parts/hooks";
 import type { Field } from "../../wire/tables";
 import { type Finding, type Trial, readTried } from "./read";
+import { Said } from "../../parts/said";
 
 function Row({ fields, row }: { fields: Field[]; row: number }) {
   return (
@@ -50,5 +51,5 @@ export function Trying({ finding, onTried }: { finding: Finding; onTried: () => 
   useEffect(() => {
     if (question.value) onTried();
   }, [question.value]);
-  return question.value ? <p class="jxs-dim">{question.value.text}</p> : <Waiting question={question} what="Compiling the program with the change" />;
+  return question.value ? <p class="jxs-dim"><Said text={question.value.text} /></p> : <Waiting question={question} what="Compiling the program with the change" />;
 }

@@ -1,6 +1,7 @@
 import { DetailStrip } from "../../parts/detailStrip";
 import { LinkedTable } from "../../parts/linkedTable";
 import { GridView } from "../../parts/grid/gridView";
+import { Said } from "../../parts/said";
 import { Waiting } from "../../parts/waiting";
 import { texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
@@ -20,7 +21,11 @@ function Copies() {
   const notes = texts(table.result.notes).join(" ");
   return (
     <>
-      {notes && <p class="jxs-note">{notes}</p>}
+      {notes && (
+        <p class="jxs-note">
+          <Said text={notes} />
+        </p>
+      )}
       {table.grid.length > 0 && (
         <LinkedTable table={table} label="copies that change a layout" doc="hlo" from="layouts" />
       )}

@@ -7,6 +7,7 @@ import { useElapsed } from "../../parts/waiting";
 import { clock } from "../../wire/figures";
 import { type Figures, type Kernel, type KernelTable, gridOf } from "./read";
 import type { Answer } from "../../model/question";
+import { Said } from "../../parts/said";
 
 const ROW_PX = 38;
 
@@ -78,7 +79,7 @@ export function KernelList({ table, figures, chosen, lit, onChoose }: Props) {
       </div>
       {table.notes.map((note) => (
         <p class="jxs-note" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
       <div class="jxs-kernel-rows jxs-grow jxs-column" aria-busy={figures.state === "waiting"}>

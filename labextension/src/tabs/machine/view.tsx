@@ -16,6 +16,7 @@ import { KernelList } from "./list";
 import { Pane } from "../../parts/pane";
 import { Waiting } from "../../parts/waiting";
 import { addLanguages } from "./languages";
+import { Said } from "../../parts/said";
 
 addLanguages();
 
@@ -56,7 +57,7 @@ function Body({ kernel, stage, onReady }: TextProps) {
   const selection = useSelection();
   const [asked, ask] = useKeptState(`bundles asked ${selection.call}`, false);
   const why = kernel.lacks[stage];
-  if (why) return <p class="jxs-lack jxs-anywhere">{why}</p>;
+  if (why) return <p class="jxs-lack jxs-anywhere"><Said text={why} /></p>;
   if (stage === EXPERIMENTAL && !asked) return <Experimental onClick={() => ask(true)} />;
   return <Text kernel={kernel} stage={stage} onReady={onReady} key={`${stage}:${kernel.key}`} />;
 }

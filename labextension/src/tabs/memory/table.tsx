@@ -4,6 +4,7 @@ import type { Table } from "./read";
 import { useMemo } from "preact/hooks";
 import { byName } from "../../wire/check";
 import type { Field } from "../../wire/tables";
+import { Said } from "../../parts/said";
 
 const ROW_PX = 23;
 /** Columns that are left out where all rows say this. */
@@ -43,7 +44,7 @@ export function MemoryTable({ table, label, lit, onRow, onHover }: Props) {
       {left > 0 && <p class="jxs-note">{counted(left)} more, all smaller.</p>}
       {table.notes.map((note) => (
         <p class="jxs-note" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
     </div>

@@ -12,6 +12,7 @@ import { Waiting } from "../../parts/waiting";
 import type { Documents } from "../../model/documents";
 import type { Selection } from "../../model/selection";
 import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
+import { Said } from "../../parts/said";
 
 const PARTS: [name: string, title: string, hint: string][] = [
   ["at", "Live buffers", "buffers that are live at the chosen position, largest first"],
@@ -119,7 +120,7 @@ function Trial({ policy, onKnown }: { policy: string; onKnown: (known: Policies)
     if (question.value) onKnown(question.value);
   }, [question.value]);
   if (!question.value) return <Waiting question={question} what={`Compiling with ${policy}`} />;
-  return <p class="jxs-note">{question.value.text}</p>;
+  return <p class="jxs-note"><Said text={question.value.text} /></p>;
 }
 
 function Backward() {
@@ -210,7 +211,7 @@ const MARKS = byName<string>({ yes: "✓", "only with a setting": "!", no: "✕"
 function Headline({ memory }: { memory: Memory }) {
   return (
     <p class="jxs-mem-fit" data-answer={memory.answer} role="status">
-      <span aria-hidden="true">{MARKS[memory.answer] ?? "?"}</span> {memory.text}
+      <span aria-hidden="true">{MARKS[memory.answer] ?? "?"}</span> <Said text={memory.text} />
     </p>
   );
 }
@@ -242,7 +243,7 @@ function Browser({ memory }: { memory: Memory }) {
       <Headline memory={memory} />
       {memory.notes.map((note) => (
         <p class="jxs-note" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
       <div class="jxs-mem-spaces jxs-strip" role="group" aria-label="memories">

@@ -5,6 +5,7 @@ import { IconButton } from "../../parts/icons";
 import { Waiting } from "../../parts/waiting";
 import { WorkerLog } from "../../parts/workerLog";
 import { useQuestion, useSelection } from "../../parts/hooks";
+import { Said } from "../../parts/said";
 
 const said = (value: string | null) => (value === null ? "not known" : value || "(empty)");
 
@@ -97,7 +98,7 @@ function ReceivedTable({ table: { received, unknown, rest } }: { table: FlagTabl
                 <td class="jxs-anywhere"><b>{said(value)}</b></td>
                 <td class="jxs-anywhere jxs-dim">{said(fallback)}</td>
                 <td>{by === from || !by ? from : `${from}: ${by}`}</td>
-                <td class="jxs-anywhere jxs-remarks">{note}</td>
+                <td class="jxs-anywhere jxs-remarks"><Said text={note} /></td>
               </tr>
             ))}
           </tbody>

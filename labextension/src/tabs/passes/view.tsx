@@ -8,6 +8,7 @@ import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelect
 import { IconButton } from "../../parts/icons";
 import { Passes } from "./list";
 import { Waiting } from "../../parts/waiting";
+import { Said } from "../../parts/said";
 
 interface DiffProps {
   diff: Diff;
@@ -74,7 +75,7 @@ function DiffOf({ diff, pass, place }: DiffProps) {
         />
       </div>
       {!diff.counts.length && <p class="jxs-note jxs-diff-none">Only names and metadata differ.</p>}
-      {problem && <p class="jxs-note jxs-diff-none" role="status">{problem}</p>}
+      {problem && <p class="jxs-note jxs-diff-none" role="status"><Said text={problem} /></p>}
       <div class="jxs-diff-host" ref={host} hidden={!!problem} />
     </>
   );
@@ -146,7 +147,7 @@ function Body({ list }: { list: PassList }) {
       </div>
       {list.notes.map((note) => (
         <p class="jxs-note jxs-pass-note" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
       <DetailStrip />

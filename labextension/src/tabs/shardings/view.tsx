@@ -11,6 +11,7 @@ import { useDoc, useDocuments, useKept, useKeptState, useQuestion, useSelected, 
 import { MeshMapView } from "./meshMapView";
 import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
+import { Said } from "../../parts/said";
 
 const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
@@ -116,7 +117,7 @@ export default function ShardingsView() {
       </div>
       {notes.map((note) => (
         <p class="jxs-caution jxs-caption jxs-anywhere" role="alert" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
       <Values all={all} onTable={setTable} />

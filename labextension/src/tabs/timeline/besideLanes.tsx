@@ -58,7 +58,6 @@ export function BelowLanes({ model }: Props) {
       {selected >= 0 && <EventStrip event={selected} onEvent={(event) => void go(event)} onClose={() => void model.select(-1)} />}
       <Tables
         names={head?.tables ?? TABLES.map(([name]) => name)}
-        first={head?.opens ?? ""}
         range={range}
         onClear={() => model.store.set({ range: null })}
         onGo={(span) => model.zoomTo(span)}

@@ -7,6 +7,7 @@ import { Waiting } from "../../parts/waiting";
 import { type Part, type TimelineComparison, grewAt, readComparison } from "./compareRead";
 import { lasting, lineAt } from "./tableRead";
 import { useDocuments, useKeptState, useQuestion, useSelection } from "../../parts/hooks";
+import { Said } from "../../parts/said";
 
 const BY: readonly (readonly [by: string, title: string])[] = [
   ["lines", "lines"],
@@ -53,7 +54,7 @@ function Changes({ table, query }: { table: TimelineComparison; query: string })
       {!rows.length && <p class="jxs-note">{table.grid.length ? NO_MATCHES : table.nothing}</p>}
       {table.notes.map((note) => (
         <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
     </>
@@ -88,7 +89,7 @@ export function CompareTable() {
         <FilterBox label="Filter the comparison" value={query} onInput={setQuery} />
       </div>
       <p class="jxs-tl-change jxs-anywhere" role="status">
-        {table.headline}
+        <Said text={table.headline} />
       </p>
       <Changes table={table} query={query} key={`${before} ${after} ${by}`} />
     </>

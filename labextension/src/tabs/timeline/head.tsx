@@ -1,5 +1,6 @@
 import { deviceWords, lossWords, type Device, type TimelineHead } from "./tableRead";
 import { percent } from "../../wire/figures";
+import { Said } from "../../parts/said";
 
 /** A device's window as a bar: busy, the part of it in exposed collectives, idle. */
 function DeviceBar({ device }: { device: Device }) {
@@ -28,7 +29,7 @@ export function Head({ head }: { head: TimelineHead }) {
   return (
     <div class="jxs-tl-head">
       <p class="jxs-headline jxs-anywhere" role="status">
-        {head.headline}
+        <Said text={head.headline} />
       </p>
       <div class="jxs-tl-facts jxs-strip">
         {head.devices.slice(0, MOST_BARS).map((device) => (
@@ -57,7 +58,7 @@ export function Head({ head }: { head: TimelineHead }) {
       </div>
       {head.notes.map((note) => (
         <p class="jxs-note jxs-anywhere" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
     </div>

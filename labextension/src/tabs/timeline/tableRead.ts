@@ -95,8 +95,6 @@ export interface TimelineHead {
   devices: Device[];
   notes: string[];
   tables: string[];
-  /** The one that opens first, "" for the first of them. */
-  opens: string;
   start: number;
   end: number;
   events: number;
@@ -120,7 +118,6 @@ export function readHead({ result }: Reply): TimelineHead {
     devices: list(result.devices, MOST_DEVICES).map(readDevice),
     notes: sentences(result.notes),
     tables: sentences(result.tables),
-    opens: text(result.opens),
     start: number(result.start) ?? 0,
     end: number(result.end) ?? 0,
     events: count(result.events),

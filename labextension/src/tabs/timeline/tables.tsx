@@ -12,12 +12,11 @@ import { type Range, TABLES, type TimelineTable, lasting, lineAt, readTimelineTa
 import { byName } from "../../wire/check";
 import type { Documents } from "../../model/documents";
 import type { Place } from "../../model/place";
+import { Said } from "../../parts/said";
 
 interface TablesProps {
-  /** Those that have something to show. */
+  /** Those that have something to show; the first opens, until the user chooses another. */
   names: string[];
-  /** The one that opens first, until the user chooses another. */
-  first: string;
   /** What of the timeline the tables are of; null for all of it. */
   range: Range | null;
   onClear: () => void;
@@ -102,7 +101,7 @@ function Rows({ name, query, table, onGo }: RowsProps & { table: TimelineTable }
       {left > 0 && <p class="jxs-note">{counted(left)} more, all smaller.</p>}
       {table.notes.map((note) => (
         <p class="jxs-dim jxs-caption jxs-anywhere" key={note}>
-          {note}
+          <Said text={note} />
         </p>
       ))}
     </>
@@ -123,12 +122,12 @@ function Table({ range, ...props }: RowsProps & Pick<TablesProps, "range">) {
 }
 
 /** The tables of the whole timeline, or of what is selected of it. */
-export function Tables({ names, first, range, onClear, ...act }: TablesProps) {
+export function Tables({ names, range, onClear, ...act }: TablesProps) {
   const selection = useSelection();
   const [query, setQuery] = useState("");
   const [chosen, choose] = useKeptState(`timeline table ${selection.call}`, "");
   const shown = TABLES.filter(([name]) => names.includes(name));
-  const name = [chosen, first].find((one) => one === "compare" || shown.some(([name]) => name === one)) ?? shown[0]?.[0] ?? "";
+  const name = chosen === "compare" || shown.some(([one]) => one === chosen) ? chosen : (shown[0]?.[0] ?? "");
   const buttons = [...shown, ["compare", "Compare", "two steps or two profiles, and what grew and shrank"] as const];
   return (
     <div class="jxs-tl-tables jxs-column jxs-grow">

@@ -2,6 +2,7 @@
 
 import type { EditorView } from "@codemirror/view";
 import { type LitLines, litLines } from "../../../model/sourceLines";
+import type { SourceFile } from "../../../model/frames";
 import type { Session } from "../../../model/session";
 import type { Editors, OpenSource } from "./editors";
 import { notebooksOf } from "./homes";
@@ -41,18 +42,24 @@ export class CellMarker {
   private wanted(): Map<EditorView, LineMark[]> {
     const all = new Map<EditorView, LineMark[]>();
     for (const session of this.sessions()) {
-      for (const lines of litLines(session.documents, session.selection)) {
-        for (const { view } of this.sources(session, lines)) {
-          if (view) all.set(view, [...(all.get(view) ?? []), markOf(lines)]);
-        }
-      }
+      const { outside } = session.selection.get();
+      for (const lines of litLines(session.documents, session.selection)) this.mark(all, this.sources(session, lines), markOf(lines));
+      if (outside) this.mark(all, this.open(session, outside.source), { first: outside.line, last: outside.line, hue: null, kind: "selected" });
     }
     return all;
   }
 
+  private mark(all: Map<EditorView, LineMark[]>, sources: OpenSource[], mark: LineMark): void {
+    for (const { view } of sources) if (view) all.set(view, [...(all.get(view) ?? []), mark]);
+  }
+
   private sources(session: Session, { file }: LitLines): OpenSource[] {
     const source = session.documents.frames()?.files[file];
-    return source ? this.editors.of(source, notebooksOf(session, this.editors.openNotebooks)) : [];
+    return source ? this.open(session, source) : [];
+  }
+
+  private open(session: Session, source: SourceFile): OpenSource[] {
+    return this.editors.of(source, notebooksOf(session, this.editors.openNotebooks));
   }
 
   private show(view: EditorView, marks: LineMark[]): void {

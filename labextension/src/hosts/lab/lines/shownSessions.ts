@@ -20,7 +20,7 @@ function documentsOf({ documents, selection }: Session): Doc[] {
   return [documents.loaded(SOURCE), ...kinds.map((kind) => (kind ? documents.doc(kind) : null))].filter((doc) => doc !== null);
 }
 
-const POINTED = ["hover", "selected"] as const;
+const POINTED = ["hover", "selected", "outside"] as const;
 const BESIDE = ["call", "measure", "heat", "lane", "library"] as const;
 
 export class ShownSessions {

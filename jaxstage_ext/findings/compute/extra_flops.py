@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.core.causal_products import masked_products
 from jaxstage_ext.core.derivative import without_checkpoints
 from jaxstage_ext.findings import staged_changes, stakes
@@ -66,7 +67,7 @@ def _recomputed(program: Program) -> Finding | None:
         return None
     members, flops = counted.parts.member, np.nan_to_num(counted.counted(counted.parts.flops))
     is_again = _is_again(program)[members]
-    again = float(flops[is_again].sum())
+    again = float(flops[is_again].sum()) - _merged(program)
     if again < _LEAST_RECOMPUTED * counted.total_flops:
         return None
     lines = [counted.places.line[member] for member in members[is_again][np.argsort(-flops[is_again])].tolist()]
@@ -86,6 +87,12 @@ def _recomputed(program: Program) -> Finding | None:
         caveat=wording.TAKES_MEMORY,
         tab="cost",
     )
+
+
+def _merged(program: Program) -> float:
+    """FLOPs of the jaxpr that XLA computes once for several equations, such as a recomputation and what it repeats."""
+    traced = jaxpr_cost.total(program.jax_traced.jaxpr).flops / _devices(program)
+    return max(0.0, traced - work(program).total_flops)
 
 
 def _is_again(program: Program) -> npt.NDArray[np.bool_]:

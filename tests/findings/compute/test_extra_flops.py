@@ -112,7 +112,11 @@ def test_leaving_a_checkpoint_out_pays_where_there_is_memory(target: str) -> Non
     ins = inspect(layers(True, False), WS, X, target=target)
     if device_fit(ins.program).needed is None:
         pytest.skip("this version of XLA does not tell what memory it needs")
-    [finding] = [one for one in ins.findings if one.kind is extra_flops.DETECTOR.kind]
+    found_here = [one for one in ins.findings if one.kind is extra_flops.DETECTOR.kind]
+    if target == "cpu:1" and jax.__version_info__ < (0, 11):
+        assert found_here == []  # XLA for CPU merged the recomputation with the forward pass: the trial saves nothing
+        return
+    [finding] = found_here
     made = finding.try_()
     assert made.outcome is TrialOutcome.PAYS
     assert 0 < made.realised <= finding.stake.most

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compute import both_branches, promotion, repeated_work, serial_loop
+from jaxstage_ext.findings.compute import both_branches, extra_flops, promotion, repeated_work, serial_loop
 from jaxstage_ext.findings.detector import Detector
 
 COMPUTE: tuple[Detector, ...] = (
@@ -10,4 +10,5 @@ COMPUTE: tuple[Detector, ...] = (
     serial_loop.DETECTOR,
     both_branches.DETECTOR,
     repeated_work.DETECTOR,
+    extra_flops.DETECTOR,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.core.promotion.promotion_values import SourceKind
-from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.report.text.units import plural, scaled, share
 
 _MOST_NAMED = 3
 AN_ARGUMENT = "an argument"
@@ -128,3 +128,40 @@ def before_the_loop(lines: Sequence[str]) -> str:
     """The change."""
     where = f" ({_named(lines)})" if lines else ""
     return f"# compute it once before the loop{where}, and use the result in its body"
+
+
+TAKES_MEMORY = "Without jax.checkpoint the residuals stay in memory until the backward pass; try it, or a policy."
+
+
+def masked(count: int, hidden: float) -> str:
+    """Products that a causal mask hides a part of."""
+    what = "a matrix product" if count == 1 else f"{count} matrix products"
+    return f"A causal mask hides {share(hidden)} of what {what} of attention compute{'s' if count == 1 else ''}."
+
+
+def without_masked(platform: str) -> str:
+    """The change."""
+    blocks = "# or block by block of queries, each with the keys up to its end: k[:, :end], v[:, :end]"
+    if platform == "gpu":
+        first = 'jax.nn.dot_product_attention(q, k, v, is_causal=True, implementation="cudnn")  # bf16 or f16'
+    elif platform == "tpu":
+        first = "# jax.experimental.pallas.ops.tpu.splash_attention, which leaves hidden blocks out"
+    else:
+        return blocks.replace("# or ", "# ")
+    return f"{first}\n{blocks}"
+
+
+def recomputed(part: float, filled: float) -> str:
+    """What checkpoints compute once more, though there is memory."""
+    return (
+        f"jax.checkpoint recomputes {share(part)} of the FLOPs in the backward pass, and the program takes "
+        f"{share(filled)} of the device's memory."
+    )
+
+
+def without_checkpoint() -> str:
+    """The change."""
+    return (
+        "# leave jax.checkpoint out, or let it save the products:\n"
+        "jax.checkpoint(f, policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)"
+    )

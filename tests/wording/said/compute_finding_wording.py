@@ -33,4 +33,9 @@ SAID = {
     "repeated, unknown": wording.repeated(("sort",), None),
     "before the loop": wording.before_the_loop(("In [2]:3", "In [2]:4")),
     "before the loop, no line": wording.before_the_loop(()),
+    "masked": wording.masked(6, 0.49),
+    "masked: one": wording.masked(1, 0.49),
+    **{f"without masked: {platform}": wording.without_masked(platform) for platform in ("cpu", "gpu", "tpu")},
+    "recomputed": wording.recomputed(0.25, 0.004),
+    "without a checkpoint": wording.without_checkpoint(),
 }  # fmt: skip

@@ -21,5 +21,12 @@ SAID = {
     "pass values": wording.pass_values("loss", ["w", "x"], ["rate", "config.sizes[0]"]),
     "pass values of an argument": wording.pass_values("step", ["self", "x"], ["self.gain"]),
     "pass values of a function in the call": wording.pass_values("body", [], ["k"]),
+    "copied from the host": wording.copied_from_host(["x"], 100_000_000, 0.074),
+    "copied from the host, many": wording.copied_from_host([f"w[{i}]" for i in range(5)], 100_000_000, 0.074),
+    "moved": wording.moved(["batch"], 4_000_000, "resharded"),
+    "moved, several": wording.moved(["batch", "w"], 4_000_000, "copied to another device"),
+    "put once": wording.put_once(["w['a']", "w['b']", "x"], ""),
+    "put once, sharded": wording.put_once(["batch"], "NamedSharding(mesh, P('data'))"),
+    "put once, many": wording.put_once(["a", "b", "c", "d", "e"], ""),
     "bind once": wording.bind_once("step", "config"),
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.calls import copied_argument, python_call, stale_value
+from jaxstage_ext.findings.calls import copied_argument, nondeterministic, python_call, stale_value
 from jaxstage_ext.findings.detector import Detector
 
 CALLS: tuple[Detector, ...] = (
     python_call.DETECTOR,
     stale_value.DETECTOR,
     copied_argument.DETECTOR,
+    nondeterministic.DETECTOR,
 )

@@ -17,6 +17,7 @@ BUILT_TOO = (
 
 NEW_IN_EVERY_CALL = "Values that are new in every call, as of a batch, have to be copied in each."
 _MOST_NAMED = 3
+UNIQUE = "Where no index comes twice, unique_indices=True costs nothing and is enough."
 CLEAR_CACHES = "jax.clear_caches()  # before the next call; JAX then traces the function anew"
 
 
@@ -113,3 +114,20 @@ def put_once(names: Sequence[str], place: str) -> str:
     lines = [f"{root} = jax.device_put({root}{where})  # once, before the loop" for root in roots[:_MOST_NAMED]]
     more = len(roots) - _MOST_NAMED
     return "\n".join([*lines, *([f"# and {plural(more, 'more argument')}"] if more > 0 else [])])
+
+
+def nondeterministic(count: int, operations: Sequence[str], before: float | None, after: float | None) -> str:
+    """Scatters of floats whose order of additions a GPU does not fix."""
+    verb = "adds" if count == 1 else "add"
+    price = ""
+    if before is not None and after is not None:
+        price = f"; in a fixed order the lower bound is {duration(after)}, now {duration(before)}"
+    return (
+        f"{plural(count, 'operation')} ({_listed(operations)}) {verb} to indices that may repeat, in an order that "
+        f"differs from run to run on a GPU, and so do the last bits{price}."
+    )
+
+
+def with_option(function: str, option: str) -> str:
+    """The change."""
+    return f"jax.jit({function}, compiler_options={{{option!r}: True}})"

@@ -28,5 +28,8 @@ SAID = {
     "put once": wording.put_once(["w['a']", "w['b']", "x"], ""),
     "put once, sharded": wording.put_once(["batch"], "NamedSharding(mesh, P('data'))"),
     "put once, many": wording.put_once(["a", "b", "c", "d", "e"], ""),
+    "nondeterministic": wording.nondeterministic(1, ["scatter-add"], 2e-6, 5e-6),
+    "nondeterministic, several": wording.nondeterministic(2, ["scatter-add", "scatter-mul"], None, None),
+    "with option": wording.with_option("train", "xla_gpu_exclude_nondeterministic_ops"),
     "bind once": wording.bind_once("step", "config"),
 }

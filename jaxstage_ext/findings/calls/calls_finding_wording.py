@@ -18,6 +18,7 @@ BUILT_TOO = (
 NEW_IN_EVERY_CALL = "Values that are new in every call, as of a batch, have to be copied in each."
 _MOST_NAMED = 3
 UNIQUE = "Where no index comes twice, unique_indices=True costs nothing and is enough."
+SAME_IS_MEANT = "It is no mistake where both are meant to draw the same numbers."
 CLEAR_CACHES = "jax.clear_caches()  # before the next call; JAX then traces the function anew"
 
 
@@ -131,3 +132,20 @@ def nondeterministic(count: int, operations: Sequence[str], before: float | None
 def with_option(function: str, option: str) -> str:
     """The change."""
     return f"jax.jit({function}, compiler_options={{{option!r}: True}})"
+
+
+def reused_key(name: str, use: str, earlier: str, where: str) -> str:
+    """A random key that is used twice, or in every iteration of a loop."""
+    key = name or "a random key"
+    if not earlier:
+        return f"{key} is used in every iteration of {use}, so each draws the same random numbers."
+    at = f" at {where}" if where else ""
+    return f"{key} is used by {earlier}{at} and again by {use}, so both draw from the same random numbers."
+
+
+def split_key(name: str, use: str, is_loop: bool) -> str:
+    """The change."""
+    key = name if name.isidentifier() else "key"
+    if is_loop:
+        return f"own = jax.random.fold_in({key}, i)  # in the body, with the number of the iteration"
+    return f"{key}, own = jax.random.split({key})  # and give own to {use}"

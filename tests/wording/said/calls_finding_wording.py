@@ -31,5 +31,11 @@ SAID = {
     "nondeterministic": wording.nondeterministic(1, ["scatter-add"], 2e-6, 5e-6),
     "nondeterministic, several": wording.nondeterministic(2, ["scatter-add", "scatter-mul"], None, None),
     "with option": wording.with_option("train", "xla_gpu_exclude_nondeterministic_ops"),
+    "reused key": wording.reused_key("key", "uniform", "normal", "In [3]:4"),
+    "reused key of the program": wording.reused_key("", "uniform", "normal", ""),
+    "reused key in a loop": wording.reused_key("key", "scan", "", ""),
+    "split key": wording.split_key("key", "uniform", False),
+    "split key of a state": wording.split_key("state['rng']", "uniform", False),
+    "split key in a loop": wording.split_key("key", "scan", True),
     "bind once": wording.bind_once("step", "config"),
 }

@@ -36,6 +36,8 @@ class StakeMeasure(enum.Enum):
     """Seconds that Python and JAX take for one call."""
     RESULT = "the result", ""
     """No saving: what is computed may not be what is meant."""
+    REPEATABILITY = "what two runs give", ""
+    """No saving: the last bits of a result differ from run to run."""
 
 
 @dataclass(frozen=True)

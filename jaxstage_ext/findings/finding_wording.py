@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.findings.finding import Finding, Stake, TrialOutcome
+from jaxstage_ext.findings.finding import Finding, Stake, StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.program.comparing.paired_figures import PairedFigure
 from jaxstage_ext.report.errors import StageError
@@ -17,6 +17,8 @@ CHANGED = "with the change"
 
 def stake(stake: Stake) -> str:
     """`saves 16.8 MB, 49% of the memory needed`; a range where only its ends are known."""
+    if stake.measure is StakeMeasure.REPEATABILITY:
+        return "two runs may differ"
     if not stake.measure.unit:
         return "the result may not be what you mean"
     if stake.most is None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.calls import python_call, stale_value
+from jaxstage_ext.findings.calls import copied_argument, nondeterministic, python_call, reused_key, stale_value
 from jaxstage_ext.findings.detector import Detector
 
 CALLS: tuple[Detector, ...] = (
     python_call.DETECTOR,
     stale_value.DETECTOR,
+    copied_argument.DETECTOR,
+    nondeterministic.DETECTOR,
+    reused_key.DETECTOR,
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from jaxstage_ext.program.questions.call_dispatch import counted_nodes
-from jaxstage_ext.report.text.units import duration
+from jaxstage_ext.report.text.units import duration, plural, scaled
 
 HIDDEN_BY_THE_DEVICE = "Calls that nobody waits for hide it, as long as the device has more to do than Python."
 BUILT_TOO = (
@@ -15,6 +15,10 @@ BUILT_TOO = (
 )
 
 
+NEW_IN_EVERY_CALL = "Values that are new in every call, as of a batch, have to be copied in each."
+_MOST_NAMED = 3
+UNIQUE = "Where no index comes twice, unique_indices=True costs nothing and is enough."
+SAME_IS_MEANT = "It is no mistake where both are meant to draw the same numbers."
 CLEAR_CACHES = "jax.clear_caches()  # before the next call; JAX then traces the function anew"
 
 
@@ -82,3 +86,66 @@ def _argument(name: str) -> str:
     """`gain` of "self.gain": what a parameter for a value can be called."""
     words = [word for word in re.findall(r"\w+", name) if word.isidentifier()]
     return words[-1] if words else "value"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return _listed([*names[:_MOST_NAMED], f"{more:,} more"] if more > 0 else names)
+
+
+def copied_from_host(names: Sequence[str], size: int, seconds: float) -> str:
+    """Arrays of NumPy that a call is given."""
+    verb = "is an array" if len(names) == 1 else "are arrays"
+    return (
+        f"{_shown(names)} {verb} of NumPy: each call copies {scaled(size, 'B')} from the host to the device, in "
+        f"{duration(seconds)} on this machine."
+    )
+
+
+def moved(names: Sequence[str], size: int, how: str) -> str:
+    """Arrays that lie where the program does not read them."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"{_shown(names)} {verb} {how} at each call: {scaled(size, 'B')}."
+
+
+def put_once(names: Sequence[str], place: str) -> str:
+    """The change."""
+    roots = list(dict.fromkeys(re.split(r"[.\\[]", name)[0] for name in names))
+    where = f", {place}" if place else ""
+    lines = [f"{root} = jax.device_put({root}{where})  # once, before the loop" for root in roots[:_MOST_NAMED]]
+    more = len(roots) - _MOST_NAMED
+    return "\n".join([*lines, *([f"# and {plural(more, 'more argument')}"] if more > 0 else [])])
+
+
+def nondeterministic(count: int, operations: Sequence[str], before: float | None, after: float | None) -> str:
+    """Scatters of floats whose order of additions a GPU does not fix."""
+    verb = "adds" if count == 1 else "add"
+    price = ""
+    if before is not None and after is not None:
+        price = f"; in a fixed order the lower bound is {duration(after)}, now {duration(before)}"
+    return (
+        f"{plural(count, 'operation')} ({_listed(operations)}) {verb} to indices that may repeat, in an order that "
+        f"differs from run to run on a GPU, and so do the last bits{price}."
+    )
+
+
+def with_option(function: str, option: str) -> str:
+    """The change."""
+    return f"jax.jit({function}, compiler_options={{{option!r}: True}})"
+
+
+def reused_key(name: str, use: str, earlier: str, where: str) -> str:
+    """A random key that is used twice, or in every iteration of a loop."""
+    key = name or "a random key"
+    if not earlier:
+        return f"{key} is used in every iteration of {use}, so each draws the same random numbers."
+    at = f" at {where}" if where else ""
+    return f"{key} is used by {earlier}{at} and again by {use}, so both draw from the same random numbers."
+
+
+def split_key(name: str, use: str, is_loop: bool) -> str:
+    """The change."""
+    key = name if name.isidentifier() else "key"
+    if is_loop:
+        return f"own = jax.random.fold_in({key}, i)  # in the body, with the number of the iteration"
+    return f"{key}, own = jax.random.split({key})  # and give own to {use}"

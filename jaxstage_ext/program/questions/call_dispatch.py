@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter
 from typing import Any
 
@@ -34,28 +34,46 @@ _COPIED = (FROM_HOST, MOVED, RESHARDED, RELAID)
 
 
 @dataclass(frozen=True)
-class _Passed:
+class PassedArray:
+    """An array that the call is given."""
+
     name: str
     given: str
+    """What it is, and where it lies."""
     done: str
+    """What JAX does with it at each call: AS_IT_IS, FROM_HOST, …"""
     placed: int | None
+    """Bytes that each call writes to devices for it; None unknown."""
     remark: str
     by_python: bool = False
+    leaf: Any = None
+    """The array itself."""
+    sharding: Any = None
+    """What the executable takes it as; None where it takes none."""
 
 
 @fact
-def dispatch(program: Program) -> Table:
-    """One row an array that the call is given. Raises Unavailable where the kernel has no executable of it."""
+def passed_arrays(program: Program) -> list[PassedArray]:
+    """The arrays that the call is given, those that the program reads first.
+
+    Raises Unavailable where the kernel has no executable of it.
+    """
     compiled = program.executable
     if not isinstance(compiled, jax.stages.Compiled):
         raise Unavailable(f"{program.name} is not compiled in this kernel, so nothing is known of its calls here")
     try:
-        rows = sorted(_rows(program, compiled), key=lambda row: row.done == UNUSED)
+        return sorted(_rows(program, compiled), key=lambda row: row.done == UNUSED)
     except _OtherArguments:
         raise Unavailable(
             f"{program.name} is {with_article(type_name(program.call.fn))}, which gives JAX its arguments in a form of "
             "its own, so what is copied of each is unknown"
         ) from None
+
+
+@fact
+def dispatch(program: Program) -> Table:
+    """One row an array that the call is given. Raises Unavailable where the kernel has no executable of it."""
+    rows, compiled = passed_arrays(program), program.executable
     columns = {
         "argument": Column([row.name for row in rows]),
         "given": Column([row.given for row in rows], "", "what it is, and where it lies"),
@@ -70,7 +88,7 @@ def dispatch(program: Program) -> Table:
     return Table(f"dispatch of {program.name}", columns, reasons, notes, remarks=remarks)
 
 
-def _copied(rows: Sequence[_Passed]) -> str:
+def _copied(rows: Sequence[PassedArray]) -> str:
     copied = [row for row in rows if row.done in _COPIED]
     shapes = [row.name for row in rows if row.done == UNKNOWN]
     if not copied and shapes:
@@ -132,7 +150,7 @@ class _OtherArguments(Exception):
     """The executable takes other arrays than the call gives."""
 
 
-def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
+def _rows(program: Program, compiled: Any) -> Iterator[PassedArray]:
     args, kwargs = stages.dynamic_arguments(program.staged)
     wanted_args, wanted_kwargs = sharding_internals.input_formats(compiled)
     if len(args) != len(wanted_args) or kwargs.keys() != wanted_kwargs.keys():
@@ -146,7 +164,8 @@ def _rows(program: Program, compiled: Any) -> Iterator[_Passed]:
         if len(given) != len(wants):
             raise _OtherArguments
         for (path, leaf), wanted_leaf in zip(given, wants, strict=True):
-            yield _passed(name + path_text(path), leaf, wanted_leaf)
+            made = _passed(name + path_text(path), leaf, wanted_leaf)
+            yield replace(made, leaf=leaf, sharding=wanted_leaf.sharding)
 
 
 def _static_names(program: Program, count: int) -> set[int]:
@@ -167,17 +186,17 @@ def _names(program: Program, static: set[int], count: int) -> list[str]:
     return [name for at, name in enumerate(names[: len(call.args)]) if at not in static][:count]
 
 
-def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
+def _passed(name: str, leaf: Any, wanted: Any) -> PassedArray:
     if wanted.sharding is None:
-        return _Passed(name, _given(leaf), UNUSED, 0, "")
+        return PassedArray(name, _given(leaf), UNUSED, 0, "")
     if refs.is_ref(leaf):
-        return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
+        return PassedArray(name, _given(leaf), AS_IT_IS, 0, "")
     if refs.is_token(leaf):
-        return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
+        return PassedArray(name, _given(leaf), AS_IT_IS, 0, "")
     several = wanted.sharding.num_devices > 1
     if not isinstance(leaf, jax.Array):
         if is_valueless(leaf):
-            return _Passed(name, _given(leaf), UNKNOWN, None, "")
+            return PassedArray(name, _given(leaf), UNKNOWN, None, "")
         seen = np.asarray(leaf)
         dtype = jax.dtypes.canonicalize_dtype(seen.dtype)
         remark = (
@@ -185,14 +204,14 @@ def _passed(name: str, leaf: Any, wanted: Any) -> _Passed:
             if dtype == seen.dtype or not isinstance(leaf, np.ndarray | np.generic)
             else f"is converted from {seen.dtype} to {dtype} first"
         )
-        return _Passed(name, _given(leaf), FROM_HOST, _placed(wanted, seen.shape, dtype.itemsize), remark, several)
+        return PassedArray(name, _given(leaf), FROM_HOST, _placed(wanted, seen.shape, dtype.itemsize), remark, several)
     if not leaf.sharding.is_equivalent_to(wanted.sharding, leaf.ndim):
         done = RESHARDED if several or leaf.sharding.num_devices > 1 else MOVED
         placed = _placed(wanted, leaf.shape, leaf.dtype.itemsize, leaf.sharding)
-        return _Passed(name, _given(leaf), done, placed, "", several)
+        return PassedArray(name, _given(leaf), done, placed, "", several)
     if not _is_laid_out_so(leaf, wanted):
-        return _Passed(name, _given(leaf), RELAID, _placed(wanted, leaf.shape, leaf.dtype.itemsize), "", True)
-    return _Passed(name, _given(leaf), AS_IT_IS, 0, "")
+        return PassedArray(name, _given(leaf), RELAID, _placed(wanted, leaf.shape, leaf.dtype.itemsize), "", True)
+    return PassedArray(name, _given(leaf), AS_IT_IS, 0, "")
 
 
 def _is_laid_out_so(leaf: Any, wanted: Any) -> bool:

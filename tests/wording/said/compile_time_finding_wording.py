@@ -15,6 +15,7 @@ SAID = {
     "folded": wording.folded(["pad", "slice", "reduce_sum", "mul"], ["v"], 25_600_000, None),
     "folded, with its time": wording.folded(["pad"], ["v", "w"], 25_600_000, 0.833),
     "folded, without names": wording.folded(["pad"], [], 25_600_000, None),
+    "compute before, without names": wording.compute_before([]),
     "compute before": wording.compute_before(["v"]),
     "address": wording.address_in_key("go", "custom_partitioning"),
     "address of something": wording.address_in_key("go", ""),

@@ -29,6 +29,7 @@ SAID = {
     "of an unknown whole": wording.stake(Stake(StakeMeasure.TIME, None, 0.001)),
     "unknown": wording.stake(Stake(StakeMeasure.MOVED)),
     "wrong results": wording.stake(Stake(StakeMeasure.RESULT)),
+    "differing results": wording.stake(Stake(StakeMeasure.REPEATABILITY)),
     "in short": wording.in_short(FINDING),
     "in full": wording.in_full(FINDING),
     "in full, tried": wording.in_full(FINDING, wording.outcome(TrialOutcome.PAYS, 16_800_000, "B")),

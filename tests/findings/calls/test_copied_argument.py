@@ -1,0 +1,74 @@
+"""Arguments that every call copies; what that takes is measured by calling."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.findings.calls import copied_argument
+from jaxstage_ext.findings.finding import StakeMeasure
+
+TABLE = np.ones((1_000_000, 4), np.float32)
+
+
+@jax.jit
+def first(table: Any, x: Any) -> Any:
+    return table["rows"][0] + x
+
+
+def found(inspection: Inspection) -> list[Any]:
+    return list(copied_argument.find(inspection.program))
+
+
+def fastest(*args: Any) -> float:
+    times = []
+    for _ in range(7):
+        started = time.perf_counter()
+        first(*args).block_until_ready()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def test_an_array_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copied_argument, "LEAST_SECONDS", 0.0)
+    x = jnp.ones(4)
+    [one] = found(inspect(first, {"rows": TABLE}, x))
+    assert one.names == ("table['rows']",)
+    assert (one.stake.measure, one.stake.least, one.stake.whole) == (StakeMeasure.HOST, None, None)
+    made: dict[str, Any] = {"jax": jax, "table": {"rows": TABLE}}
+    exec(one.change.code, made)
+    assert found(inspect(first, made["table"], x)) == []
+    gained = fastest({"rows": TABLE}, x) - fastest(made["table"], x)
+    assert gained / 20 < one.stake.most < 20 * gained, "two measures of the same on a shared machine"
+
+
+@pytest.mark.parametrize("rows", [TABLE[:1000], jnp.asarray(TABLE[:100_000])], ids=["small", "on the device"])
+def test_a_small_one_and_one_on_the_device_are_no_finding(rows: Any) -> None:
+    assert found(inspect(first, {"rows": rows}, 1.0)) == []
+
+
+def test_a_shape_alone_is_no_finding() -> None:
+    assert found(inspect(first, {"rows": jax.ShapeDtypeStruct(TABLE.shape, jnp.float32)}, 1.0)) == []
+
+
+@pytest.mark.skipif(jax.device_count() < 2, reason="needs two devices")
+def test_an_array_that_is_sharded_otherwise() -> None:
+    mesh = jax.make_mesh((2,), ("data",), axis_types=(AxisType.Auto,))
+    along, across = NamedSharding(mesh, P("data")), NamedSharding(mesh, P(None, "data"))
+    step = jax.jit(lambda w: w * 2, in_shardings=along)
+    array = jnp.ones((1024, 1024))
+    [one] = found(inspect(step, array))
+    assert one.names == ("w",)
+    made: dict[str, Any] = {"jax": jax, "w": array, "NamedSharding": NamedSharding, "P": P, "mesh": mesh}
+    exec(one.change.code, made)
+    assert made["w"].sharding == along
+    assert found(inspect(step, made["w"])) == []
+    assert across != along

@@ -1,0 +1,123 @@
+"""Random keys that are used twice. That two draws are the same numbers is known by drawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import random
+
+from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.core.jax_private import compile_context
+from jaxstage_ext.findings.finding import StakeMeasure
+from jaxstage_ext.findings.finding_kind import FindingKind
+
+X = jnp.ones((4, 8))
+
+
+def used_twice(key: Any, x: Any) -> Any:
+    noise = random.normal(key, x.shape)  # the first
+    return noise - random.normal(key, x.shape)  # the second
+
+
+def used_after_split(key: Any, x: Any) -> Any:
+    own, _ = random.split(key)
+    return random.normal(own, x.shape) + random.normal(key, x.shape)  # used after the split
+
+
+def in_a_call(key: Any, x: Any) -> Any:
+    return jax.jit(used_twice)(key, x) * 2
+
+
+def in_a_loop(key: Any, x: Any) -> Any:
+    def body(x: Any, _: Any) -> Any:
+        return x + random.normal(key, x.shape), None
+
+    return jax.lax.scan(body, x, None, length=3)[0]  # the loop
+
+
+def split(key: Any, x: Any) -> Any:
+    one, other = random.split(key)
+    return random.normal(one, x.shape) - random.normal(other, x.shape)
+
+
+def folded(key: Any, x: Any) -> Any:
+    return random.normal(random.fold_in(key, 0), x.shape) + random.uniform(random.fold_in(key, 1), x.shape)
+
+
+def picked(key: Any, x: Any) -> Any:
+    keys, at = random.split(key, 4), x[0, 0].astype(int)
+    return random.normal(keys[at], x.shape) - random.normal(keys[at + 1], x.shape)
+
+
+def picked_in_a_loop(key: Any, x: Any) -> Any:
+    keys = random.split(key, 3)
+
+    def body(x: Any, at: Any) -> Any:
+        return x + random.normal(keys[at], x.shape), None
+
+    return jax.lax.scan(body, x, jnp.arange(3))[0]
+
+
+def split_in_a_loop(key: Any, x: Any) -> Any:
+    def body(carry: Any, _: Any) -> Any:
+        x, key = carry
+        key, own = random.split(key)
+        return (x + random.normal(own, x.shape), key), None
+
+    return jax.lax.scan(body, (x, key), None, length=3)[0][0]
+
+
+def dropout_under_checkpoint(key: Any, x: Any) -> Any:
+    dropped = jax.checkpoint(lambda x: jnp.sin(x * random.bernoulli(key, 0.5, x.shape)))
+    return jax.grad(lambda x: dropped(x).sum())(x)
+
+
+def found(inspection: Inspection) -> list[Any]:
+    return [one for one in inspection.findings if one.kind is FindingKind.REUSED_KEY]
+
+
+@pytest.mark.parametrize("key", [random.key(0), random.PRNGKey(0)], ids=["key", "raw"])
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [(used_twice, "# the second"), (used_after_split, "# used after the split"), (in_a_call, "# the second")],
+)
+def test_a_key_that_is_used_twice(key: Any, function: Any, line: str) -> None:
+    [one] = found(inspect(function, key, X, stage="trace"))
+    assert one.line.endswith(f"test_reused_key.py:{line_of(line)}")
+    assert one.names == ("key",)
+    assert one.stake.measure is StakeMeasure.RESULT
+    if function is used_twice:
+        assert f"test_reused_key.py:{line_of('# the first')}" in one.text
+        assert not np.any(function(key, X)), "the difference of two draws"
+
+
+def test_a_key_that_every_iteration_uses() -> None:
+    [one] = found(inspect(in_a_loop, random.key(0), X, stage="trace"))
+    assert one.line.endswith(f"test_reused_key.py:{line_of('# the loop')}")
+
+
+@pytest.mark.parametrize("key", [random.key(0), random.PRNGKey(0)], ids=["key", "raw"])
+@pytest.mark.parametrize(
+    "function", [split, folded, picked, picked_in_a_loop, split_in_a_loop, dropout_under_checkpoint]
+)
+def test_keys_that_are_used_once_are_no_finding(key: Any, function: Any) -> None:
+    assert found(inspect(function, key, X, stage="trace")) == []
+
+
+def test_looking_leaves_what_jax_keys_its_caches_by() -> None:
+    step = jax.jit(used_twice)
+    step(random.key(0), X)
+    before, size = compile_context.context(), step._cache_size()
+    found(inspect(step, random.key(0), X, stage="trace"))
+    step(random.key(0), X)
+    assert compile_context.context() == before
+    assert step._cache_size() == size
+
+
+def line_of(text: str) -> int:
+    with open(__file__) as file:
+        return 1 + next(i for i, line in enumerate(file) if line.rstrip().endswith(text))

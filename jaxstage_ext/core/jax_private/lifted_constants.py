@@ -15,6 +15,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 _CALLS = ("jit", "pjit")
 _CARRIED = ("in_shardings", "in_layouts", "donated_invars")
 _core_any: Any = _core
+_struct: Any = jax.ShapeDtypeStruct
 
 
 def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
@@ -47,7 +48,7 @@ def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
 
 
 def _type(value: Any) -> Any:
-    return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=bool(getattr(value, "weak_type", False)))
+    return _struct(value.shape, value.dtype, weak_type=bool(getattr(value, "weak_type", False)))
 
 
 def _named(closed: Any, names: Sequence[str]) -> Any:

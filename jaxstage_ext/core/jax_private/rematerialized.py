@@ -53,7 +53,7 @@ def split_forward(
     inputs = [v for v, is_needed in zip(free, needed[count:], strict=True) if is_needed]
     outputs = dict(zip(used, known.outvars[len(wanted) : len(outs)], strict=True))
     known, _ = _pe.dce_jaxpr(known, [i >= len(wanted) for i in range(len(outs))] + list(needed[:count]))
-    wall, behind = _barrier([*residuals, *inputs, *others])
+    wall, behind = barrier([*residuals, *inputs, *others])
     given = {v: behind[outer] for v, outer in zip(staged.invars, [*residuals, *inputs], strict=True)}
     fresh = {v: _core.Var(v.aval) for eqn in staged.eqns for v in eqn.outvars if not isinstance(v, _core.DropVar)}
     names = {**given, **fresh}
@@ -106,7 +106,7 @@ def _rounded(equations: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
     return result
 
 
-def _barrier(values: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
+def barrier(values: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
     """(an optimization barrier over some values, the name of each behind it)."""
     behind = {value: _core.Var(value.aval) for value in values if isinstance(value, _core.Var)}
     wall = _core.new_jaxpr_eqn([*behind], [*behind.values()], _lax.optimization_barrier_p, {}, _core.no_effects)

@@ -124,7 +124,7 @@ def _index_of(var: Any, makers: dict[Any, Any]) -> Any:
         is_wide = wide.primitive.name in ("broadcast_in_dim", "reshape")
         if is_wide and count.params["dimension"] == len(counted.aval.shape) - 1:
             inner: Any = wide.invars[0]
-            if not jaxprs.is_literal(inner) and inner.aval.shape == eqn.outvars[0].aval.shape[:-1]:
+            if jaxprs.variables([inner]) and inner.aval.shape == eqn.outvars[0].aval.shape[:-1]:
                 return inner
     return None
 

@@ -16,7 +16,7 @@ from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.core.promotion.promotion_values import Infected, OperandSource, SourceKind, Value, Widths, named
 
 CONVERT = "convert_element_type"
-_CALLS = named("jit pjit closed_call core_call core_closed_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr")
+CALLS = named("jit pjit closed_call core_call core_closed_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr")
 LOOPS = named("scan while cond")
 CHECKPOINTS = named("checkpoint remat remat2")
 PRODUCTS = named("dot_general conv_general_dilated")
@@ -85,7 +85,7 @@ class PromotionWalk:
 
     def _equation(self, eqn: Any, ins: list[Value]) -> list[Value]:
         name = eqn.primitive.name
-        if name in _CALLS and (inner := _called(eqn, len(ins))) is not None:
+        if name in CALLS and (inner := _called(eqn, len(ins))) is not None:
             body, consts = inner
             made = [Value(array=self._writer.cast(const, ""), source=self._of_const(eqn)) for const in consts]
             return self.walk(body, [*made, *ins])

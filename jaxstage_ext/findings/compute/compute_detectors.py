@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compute import both_branches, extra_flops, promotion, repeated_work, serial_loop
+from jaxstage_ext.findings.compute import (
+    both_branches,
+    excess_precision,
+    extra_flops,
+    promotion,
+    repeated_work,
+    serial_loop,
+)
 from jaxstage_ext.findings.detector import Detector
 
 COMPUTE: tuple[Detector, ...] = (
@@ -11,4 +18,5 @@ COMPUTE: tuple[Detector, ...] = (
     both_branches.DETECTOR,
     repeated_work.DETECTOR,
     extra_flops.DETECTOR,
+    excess_precision.DETECTOR,
 )

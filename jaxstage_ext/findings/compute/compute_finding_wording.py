@@ -165,3 +165,31 @@ def without_checkpoint() -> str:
         "# leave jax.checkpoint out, or let it save the products:\n"
         "jax.checkpoint(f, policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)"
     )
+
+
+def widened(count: int, narrow: str) -> str:
+    """Products of converted operands."""
+    what = "A matrix product has" if count == 1 else f"{count} matrix products have"
+    each = "its" if count == 1 else "their"
+    return (
+        f"{what} f32 operands that are {narrow} values converted: a product of {narrow} that accumulates in f32 gives "
+        f"the same, on the units for {narrow} and without {each} copies."
+    )
+
+
+def accumulate() -> str:
+    """The change."""
+    return "jnp.einsum(spec, a, b, preferred_element_type=jnp.float32)  # a and b without astype(jnp.float32)"
+
+
+def narrow_sum(narrow: str, steps: int) -> str:
+    """A sum that a scan carries."""
+    return (
+        f"A scan adds up {steps:,} values in {narrow}, of which the later ones change the sum little or not at all: "
+        "its precision is used up."
+    )
+
+
+def wider_sum() -> str:
+    """The change."""
+    return "jnp.zeros(shape, jnp.float32)  # as the sum's start, and .astype after the scan"

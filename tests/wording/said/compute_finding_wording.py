@@ -38,4 +38,9 @@ SAID = {
     **{f"without masked: {platform}": wording.without_masked(platform) for platform in ("cpu", "gpu", "tpu")},
     "recomputed": wording.recomputed(0.25, 0.004),
     "without a checkpoint": wording.without_checkpoint(),
+    "widened": wording.widened(1, "bf16"),
+    "widened: several": wording.widened(3, "f16"),
+    "accumulate": wording.accumulate(),
+    "narrow sum": wording.narrow_sum("bf16", 1000),
+    "wider sum": wording.wider_sum(),
 }  # fmt: skip

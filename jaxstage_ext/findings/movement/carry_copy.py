@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxstage_ext.core.jax_private import jaxprs, loop_bodies, resharded
-from jaxstage_ext.findings import staged_changes, stakes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.findings.movement import carry_edits, user_places
+from jaxstage_ext.findings.movement import carry_edits
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import loop_copies
@@ -72,7 +72,7 @@ def _finding(program: Program, line: str, copies: Sequence[LoopCopy]) -> Finding
     if not whole or moved < max((LEAST if is_known else LEAST_WITHOUT_CHANGE) * whole, _LEAST_BYTES):
         return None
     names = tuple(dict.fromkeys(copy.of for copy in copies if copy.of))
-    lines = [*(place.line for place in way.places if place.line)] if way else []
+    lines = [*(place.label for place in way.places if place.label)] if way else []
     rows = tuple(at for copy in copies if (at := int(instruction_places(program).row[copy.row])) >= 0)
     return Finding(
         FindingKind.CARRY_COPY,
@@ -100,8 +100,8 @@ def _way(program: Program, line: str) -> _Way | None:
     """How the loops of a line do without; None where that is not known, or differentiation made them."""
     jaxpr = program.jax_traced.jaxpr.jaxpr
     loops = [eqn for eqn, _ in jaxprs.nested_equations(jaxpr) if eqn.primitive.name in loop_bodies.LOOPS]
-    at = user_places.places(program, loops)
-    here = [(loop, place) for loop, place in zip(loops, at, strict=True) if place.line == line]
+    at = equation_place.places(program, loops)
+    here = [(loop, place) for loop, place in zip(loops, at, strict=True) if place.label == line]
     written: list[Any] = []
     changes = []
     for loop, _ in here:
@@ -110,7 +110,7 @@ def _way(program: Program, line: str) -> _Way | None:
             written += [eqn for eqn, _ in loop_bodies.writes(body, values)]
             changes.append(resharded.at_equation(loop, loop_bodies.with_reads_first))
     if changes:
-        return _Way(functools.partial(_each, changes), user_places.places(program, written), Remedy.READ_FIRST)
+        return _Way(functools.partial(_each, changes), equation_place.places(program, written), Remedy.READ_FIRST)
     scans = [(loop, place) for loop, place in here if loop.primitive.name == "scan" and loop.params["unroll"] == 1]
     if not scans:
         return None
@@ -135,7 +135,7 @@ def _change(program: Program, way: _Way) -> CodeChange:
         return CodeChange(wording.unroll(way.remedy is Remedy.SWAP), stage=stage)
     place = way.places[0]
     diff = carry_edits.read_first(program, place)
-    return CodeChange(diff or wording.read_first(place.line), bool(diff), stage)
+    return CodeChange(diff or wording.read_first(place.label), bool(diff), stage)
 
 
 DETECTOR = Detector(FindingKind.CARRY_COPY, find, has_loops)

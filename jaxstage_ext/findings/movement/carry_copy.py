@@ -28,6 +28,7 @@ from jaxstage_ext.report.progress import Progress
 LEAST, LEAST_WITHOUT_CHANGE = 0.05, 0.25
 """Of all bytes moved, what is told, and what is told where it is not sure how to do without."""
 _LEAST_BYTES = 1 << 20
+_MOST_SHIFTS = 2
 
 
 class Remedy(enum.Enum):
@@ -77,7 +78,7 @@ def _finding(program: Program, line: str, copies: Sequence[LoopCopy]) -> Finding
     return Finding(
         FindingKind.CARRY_COPY,
         wording.carry_copied(names, len(copies), moved, max(copy.runs or 0 for copy in copies)),
-        _stake(program, copies, moved),
+        _stake(program, copies, moved, way is not None and way.remedy is Remedy.OTHER_BUFFER),
         line=(lines or [one for copy in copies for one in copy.lines] or [line])[0],
         rows={"hlo": rows},
         names=names,
@@ -87,13 +88,15 @@ def _finding(program: Program, line: str, copies: Sequence[LoopCopy]) -> Finding
     )
 
 
-def _stake(program: Program, copies: Sequence[LoopCopy], moved: float) -> Stake:
-    """The time of the copies where the roofline is known, else their bytes."""
-    if stakes.figure(program, StakeMeasure.TIME) is None:
-        return stakes.stake(program, StakeMeasure.MOVED, moved)
-    roof = device_roofline(program)
-    seconds = dict(zip(roof.rows.tolist(), roof.seconds.tolist(), strict=True))
-    return stakes.stake(program, StakeMeasure.TIME, sum(seconds.get(copy.row, 0.0) for copy in copies))
+def _stake(program: Program, copies: Sequence[LoopCopy], moved: float, may_fuse: bool) -> Stake:
+    """The time of the copies where the roofline is known, else their bytes; of two iterations in one half the rest."""
+    of, most = StakeMeasure.MOVED, moved
+    if stakes.figure(program, StakeMeasure.TIME) is not None:
+        roof = device_roofline(program)
+        seconds = dict(zip(roof.rows.tolist(), roof.seconds.tolist(), strict=True))
+        of, most = StakeMeasure.TIME, sum(seconds.get(copy.row, 0.0) for copy in copies)
+    whole = stakes.figure(program, of) or 0.0
+    return stakes.stake(program, of, most + (whole - most) / 2 if may_fuse and whole > most else most)
 
 
 def _way(program: Program, line: str) -> _Way | None:
@@ -102,22 +105,39 @@ def _way(program: Program, line: str) -> _Way | None:
     loops = [eqn for eqn, _ in jaxprs.nested_equations(jaxpr) if eqn.primitive.name in loop_bodies.LOOPS]
     at = equation_place.places(program, loops)
     here = [(loop, place) for loop, place in zip(loops, at, strict=True) if place.label == line]
-    written: list[Any] = []
-    changes = []
-    for loop, _ in here:
-        body, values = loop_bodies.body_of(loop), loop_bodies.carried(loop)
-        if _keeps_barriers(program) and loop_bodies.read_first(body, values) is not body:
-            written += [eqn for eqn, _ in loop_bodies.writes(body, values)]
-            changes.append(resharded.at_equation(loop, loop_bodies.with_reads_first))
-    if changes:
-        return _Way(functools.partial(_each, changes), equation_place.places(program, written), Remedy.READ_FIRST)
-    scans = [(loop, place) for loop, place in here if loop.primitive.name == "scan" and loop.params["unroll"] == 1]
+    swapping = [(loop, place) for loop, place in here if loop_bodies.swaps(loop)]
+    if not swapping and (way := _reading_first(program, [loop for loop, _ in here])) is not None:
+        return way
+    scans = swapping or [(loop, place) for loop, place in here if loop.primitive.name == "scan"]
+    scans = [(loop, place) for loop, place in scans if loop.params["unroll"] == 1 and _can_unroll(program, loop)]
     if not scans:
         return None
-    swapping = [(loop, place) for loop, place in scans if loop_bodies.swaps(loop)]
-    changes = [resharded.at_equation(loop, loop_bodies.unrolled_twice) for loop, _ in swapping or scans]
+    changes = [resharded.at_equation(loop, loop_bodies.unrolled_twice) for loop, _ in scans]
     how = Remedy.SWAP if swapping else Remedy.OTHER_BUFFER
     return _Way(functools.partial(_each, changes), [place for _, place in scans], how)
+
+
+def _reading_first(program: Program, loops: Sequence[Any]) -> _Way | None:
+    written: list[Any] = []
+    changes = []
+    for loop in loops if _keeps_barriers(program) else ():
+        body, values = loop_bodies.body_of(loop), loop_bodies.carried(loop)
+        if loop_bodies.read_first(body, values) is not body:
+            written += [eqn for eqn, _ in loop_bodies.writes(body, values)]
+            changes.append(resharded.at_equation(loop, loop_bodies.with_reads_first))
+    if not changes:
+        return None
+    return _Way(functools.partial(_each, changes), equation_place.places(program, written), Remedy.READ_FIRST)
+
+
+def _within(loop: Any) -> list[Any]:
+    return [eqn for eqn, _ in jaxprs.nested_equations(loop_bodies.body_of(loop))]
+
+
+def _can_unroll(program: Program, loop: Any) -> bool:
+    """Whether two iterations in one stay small: for CPUs XLA fuses them, and computes a stencil's neighbours again."""
+    shifts = sum(eqn.primitive.name == "concatenate" for eqn in _within(loop))
+    return program.platform != "cpu" or shifts <= _MOST_SHIFTS
 
 
 def _keeps_barriers(program: Program) -> bool:

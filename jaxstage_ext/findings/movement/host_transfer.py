@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxstage_ext.core import equation_runs
 from jaxstage_ext.core.derivative import rematerialization
-from jaxstage_ext.core.jax_private import effect_rules, loop_bodies, resharded, sharding_internals
+from jaxstage_ext.core.jax_private import effect_rules, jaxprs, loop_bodies, resharded, sharding_internals
 from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
@@ -77,7 +77,8 @@ def _fetched(program: Program) -> Iterator[Finding]:
         length, body = int(loop.params["length"]), loop_bodies.body_of(loop)
         given = zip(loop_bodies.fixed(loop), loop_bodies.fixed_given(loop), strict=True)
         fixed = {inner: id(outer) in on_host for inner, outer in given}
-        fetches = [eqn for eqn in body.eqns if eqn.invars and eqn.invars[0] in fixed and _is_fetch(eqn, fixed)]
+        fetches = [eqn for eqn in body.eqns if not fixed.keys().isdisjoint(jaxprs.variables(eqn.invars[:1]))]
+        fetches = [eqn for eqn in fetches if _is_fetch(eqn, fixed)]
         for eqn, place in zip(fetches, equation_place.places(program, fetches), strict=True) if length > 1 else ():
             size = float(eqn.invars[0].aval.size * eqn.invars[0].aval.dtype.itemsize)
             yield Finding(

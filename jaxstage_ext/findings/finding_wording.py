@@ -85,6 +85,24 @@ def waiting(kinds: Sequence[FindingKind], seconds: float | None) -> str:
     return f"Not looked for yet ({_titles(kinds)}): .findings.all() compiles once more for them{takes}."
 
 
+COMPILE_LOG = "compile log"
+
+
+def session(found: int, programs: int, compiles: int, seconds: float) -> str:
+    """How much of a session was looked at."""
+    looked = [plural(programs, "inspection")] if programs else []
+    looked += [f"{plural(compiles, 'compile')} ({duration(seconds)})"] if compiles else []
+    if not looked:
+        return "There is no inspection yet, and nothing was compiled: %%compile a call, then ask again."
+    among = " and ".join(looked)
+    return f"{plural(found, 'finding')} in {among}." if found else f"Nothing found in {among}."
+
+
+def waiting_in_session(kinds: Sequence[FindingKind]) -> str:
+    """What was not looked for in every program."""
+    return f"Not looked for in every program yet ({_titles(kinds)}): %findings --all compiles for them."
+
+
 def outcome(outcome: TrialOutcome, gained: float | None, unit: str) -> str:
     """What the compiled change gains."""
     if outcome is TrialOutcome.UNKNOWN and not unit:

@@ -12,8 +12,9 @@ from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.sharding import resharding_steps
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.core.jax_private import jaxprs, resharded, sharding_internals
-from jaxstage_ext.findings import staged_changes, stakes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, Need
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import (
@@ -21,11 +22,9 @@ from jaxstage_ext.findings.movement import (
     constraint_edits,
     spec_dims,
     tried_changes,
-    user_places,
 )
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
 from jaxstage_ext.findings.movement.tried_changes import Candidate
-from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import collectives as exchanged
 from jaxstage_ext.report.progress import Progress
@@ -66,7 +65,7 @@ def _finding(
         FindingKind.FULL_REMATERIALISATION,
         wording.rematerialised(first.before, first.after, first.shard, len(warnings)),
         stakes.stake(program, of, alike_collectives.amount(gathers, of)),
-        line=first.line or next((one.place.line for one in readers if one.place.line), ""),
+        line=first.line or next((one.place.label for one in readers if one.place.label), ""),
         rows={"hlo": alike_collectives.document_rows(found, gathers)},
         names=tuple(dict.fromkeys(warning.value for warning in warnings)),
         certainty=Certainty.ESTIMATED,
@@ -79,10 +78,10 @@ def _readers(program: Program, warning: Rematerialised) -> list[_Reader]:
     """The equations that may read the value with the other sharding: constraints to that, and those of its line."""
     jaxpr, maker = program.jax_traced.jaxpr.jaxpr, warning.scope.rpartition("/")[2] or warning.value
     pairs = [pair for outer in jaxprs.all_jaxprs(jaxpr) for pair in _reading(outer, maker)]
-    places = user_places.places(program, [eqn for eqn, _ in pairs])
+    places = equation_place.places(program, [eqn for eqn, _ in pairs])
     readers = [_Reader(*pair, place) for pair, place in zip(pairs, places, strict=True)]
     asking = [one for one in readers if _asks_for(one, warning.after)]
-    at_line = [one for one in readers if warning.line and one.place.line == warning.line and one not in asking]
+    at_line = [one for one in readers if warning.line and one.place.label == warning.line and one not in asking]
     return [*asking, *at_line] or (readers if len(readers) == 1 else [])
 
 

@@ -17,10 +17,10 @@ from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import staged_changes
+from jaxstage_ext.findings import equation_place, staged_changes
 from jaxstage_ext.findings.finding import CodeChange
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement import spec_dims, user_places
+from jaxstage_ext.findings.movement import spec_dims
 from jaxstage_ext.findings.movement.tried_changes import Candidate
 from jaxstage_ext.program.program import Program
 
@@ -132,8 +132,8 @@ def _of_constraints(program: Program, causes: Sequence[CollectiveCause], line: s
     made = [(eqn, spec_dims.of_sharding(eqn.params["sharding"], len(eqn.invars[0].aval.shape))) for eqn in every]
     fitting = [(eqn, spec_dims.text(dims)) for eqn, dims in made if dims is not None]
     fitting = [(eqn, spec) for eqn, spec in fitting if spec in wanted]
-    places = user_places.places(program, [eqn for eqn, _ in fitting])
-    found = [(eqn, spec, place.line) for (eqn, spec), place in zip(fitting, places, strict=True)]
+    places = equation_place.places(program, [eqn for eqn, _ in fitting])
+    found = [(eqn, spec, place.label) for (eqn, spec), place in zip(fitting, places, strict=True)]
     for eqn, spec, at in sorted(found, key=lambda one: one[2] != line):
         change = staged_changes.of_jaxpr(resharded.at_equation(eqn, resharded.without))
         yield Candidate(CodeChange(wording.drop_constraint(spec, at), stage=change), line=at)

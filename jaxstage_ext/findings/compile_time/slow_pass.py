@@ -6,9 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from jaxstage_ext.core.constant_equations import ConstantEquation, constant_equations
 from jaxstage_ext.core.derivative import constant_arguments
 from jaxstage_ext.core.inputs import captured
+from jaxstage_ext.core.inputs.constant_equations import ConstantEquation, constant_equations
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import equation_place, stakes
 from jaxstage_ext.findings.compile_time import compile_time_finding_wording as wording

@@ -10,8 +10,8 @@ import jax
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.inputs.signatures import unwrapped
 from jaxstage_ext.core.jax_private import jaxprs, scanned_bodies, tracing
-from jaxstage_ext.core.repeated_bodies import RepeatedBody, repeated_bodies
-from jaxstage_ext.core.scan_plan import ScanPlan, scan_plan
+from jaxstage_ext.core.repetition.repeated_bodies import RepeatedBody, repeated_bodies
+from jaxstage_ext.core.repetition.scan_plan import ScanPlan, scan_plan
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged

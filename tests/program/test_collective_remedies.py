@@ -39,8 +39,8 @@ def test_an_argument_that_is_resharded(target: str) -> None:
     assert row["helps"] is True
     assert len(applied.collectives) == 0
     assert row["less sent"] == made.collectives.sent.most
-    memory = [one.row().figures["memory"].value for one in (made, applied)]
-    assert row["more memory"] == memory[1] - memory[0]
+    before, after = (one.row().figures["memory"].value for one in (made, applied))
+    assert row["more memory"] == (None if None in (before, after) else after - before)
 
 
 def test_a_result_that_is_gathered() -> None:
@@ -50,7 +50,7 @@ def test_a_result_that_is_gathered() -> None:
     assert len(inspected("v5e:2x4", lambda x: x * 2, X, in_specs=(P("m"),)).collectives) == 0
 
 
-def test_an_array_of_a_pytree_and_a_change_that_makes_it_worse() -> None:
+def test_arrays_of_a_pytree_whether_or_not_it_helps() -> None:
     """Training with parameters that are sharded too: what each change gives is what the compiler makes of it."""
 
     def loss(w: Any, x: Any) -> Any:
@@ -60,12 +60,13 @@ def test_an_array_of_a_pytree_and_a_change_that_makes_it_worse() -> None:
     made = inspected("v5e:2x4", jax.grad(loss), weights, X, in_specs=(P("m"), P("m")))
     tried = {row["instead"]: row for row in made.collective_remedies.rows() if row["instead"]}
     assert any(name.startswith("w[0] sharded") for name in tried)
-    assert {row["helps"] for row in tried.values()} == {True, False}
-    for name, spec in (("w[0]", [P(), P("m")]), ("w[1]", [P("m"), P()])):
-        applied = inspected("v5e:2x4", jax.grad(loss), weights, X, in_specs=(spec, P("m")))
-        row = tried[f"{name} sharded P(None, None)"]
+    given = {"w[0]": [P(), P("m")], "w[1]": [P("m"), P()]}
+    changed = {name: row for name, row in tried.items() if name[:4] in given}
+    assert all(name.endswith((" P()", " P(None, None)")) for name in changed)
+    for name, row in changed.items():
+        applied = inspected("v5e:2x4", jax.grad(loss), weights, X, in_specs=(given[name[:4]], P("m")))
         assert row["less sent"] == made.collectives.sent.most - applied.collectives.sent.most
-        assert row["helps"] == (row["less sent"] > 0)
+        assert row["helps"] == (row["less sent"] > 0 and row["less in all"] >= 0)
 
 
 def test_sums_over_a_sharded_dimension_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

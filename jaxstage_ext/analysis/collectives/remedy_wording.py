@@ -18,7 +18,7 @@ _WHY = {
     CauseKind.WRITTEN: "the program calls it",
     CauseKind.BACKWARD: "the backward pass calls it",
     CauseKind.PARTITIONING: "the parts of an operation need each other's data",
-    CauseKind.RESHARDING: "what it reshards is no argument or result that was given a sharding, or has several uses",
+    CauseKind.RESHARDING: "what it reshards is no argument or result that was given a sharding",
     CauseKind.UNKNOWN: "its cause is unknown",
 }
 

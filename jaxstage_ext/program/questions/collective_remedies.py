@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from jaxstage_ext.analysis.collectives import remedy_wording as wording
-from jaxstage_ext.analysis.collectives.collective_causes import CauseKind, CollectiveCause
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.cost.roofline import Roofline
@@ -28,6 +29,8 @@ from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
 _MOST_TRIED = 6
+_REPLICATED = "P()"
+"""How an argument is used that is gathered, where the compiler does not say."""
 
 
 @dataclass(frozen=True)
@@ -76,37 +79,38 @@ def _tried(
     began: float,
     progress: Progress | None,
 ) -> Tried:
-    line = found.line(row)
+    line, made = found.line(row), list[Tried]()
     failed = wording.no_change(row.causes[0].kind if row.causes else CauseKind.UNKNOWN)
-    for change, cause in _changes(row):
-        if change in done:
-            return replace(done[change], row=row, line=line)
-        if len(done) >= _MOST_TRIED:
-            return Tried(row, line, "", why_not=wording.ENOUGH)
+    for change, changed in _changes(program.call, row):
+        if change not in done and len(done) >= _MOST_TRIED:
+            failed = wording.ENOUGH
+            break
         if progress is not None:
             progress(time.perf_counter() - began, f"compiling with {change}")
         try:
-            done[change] = made = _compared(program, found, row, line, change, _changed_call(program.call, cause))
+            if change not in done:
+                done[change] = _compared(program, found, row, line, change, changed())
+            made.append(replace(done[change], row=row, line=line))
         except (Unavailable, ValueError, RuntimeError, OSError, MemoryError) as error:
             failed = str(error).split("\n")[0]
-            continue
-        return made
-    return Tried(row, line, "", why_not=failed)
+    return max(made, key=lambda one: one.sent or 0, default=Tried(row, line, "", why_not=failed))
 
 
-def _changes(row: CollectiveRow) -> Iterator[tuple[str, CollectiveCause]]:
-    """What may be written instead, for each cause for which that is known."""
+def _changes(call: Call, row: CollectiveRow) -> Iterator[tuple[str, Callable[[], Call]]]:
+    """What may be written instead, for each cause for which that is known, and the call with it."""
     for cause in row.causes:
-        if cause.kind is CauseKind.RESHARDING and cause.is_result and not cause.users:
-            yield wording.WITHOUT_OUT_SPECS, cause
-        elif cause.kind is CauseKind.RESHARDING and len(cause.values) == 1 and len(cause.after) == 1:
-            yield wording.argument(cause.values[0], cause.after[0].spec), cause
-
-
-def _changed_call(call: Call, cause: CollectiveCause) -> Call:
-    if cause.is_result:
-        return other_shardings.without_out_specs(call)
-    return other_shardings.with_argument(call, cause.values[0], cause.after[0].spec)
+        if cause.kind is not CauseKind.RESHARDING:
+            continue
+        if cause.is_result and not cause.users:
+            yield wording.WITHOUT_OUT_SPECS, functools.partial(other_shardings.without_out_specs, call)
+        elif len(cause.values) == 1:
+            [value] = cause.values
+            whole = [_REPLICATED] if row.op.kind == "all-gather" else []
+            for spec in dict.fromkeys(use.spec for use in cause.after) or whole:
+                yield (
+                    wording.argument(value, spec),
+                    functools.partial(other_shardings.with_argument, call, value, spec),
+                )
 
 
 def _compared(program: Program, found: Collectives, row: CollectiveRow, line: str, change: str, call: Call) -> Tried:

@@ -17,6 +17,7 @@ from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.call_dispatch import FROM_HOST, MOVED, RELAID, RESHARDED, PassedArray, passed_arrays
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 LEAST_SECONDS, LEAST_BYTES = 0.001, 1 << 20
 """Of a call, below which a copy is not worth a line of code."""
@@ -78,7 +79,13 @@ def _place(rows: Sequence[PassedArray]) -> str:
 
 
 def _is_here(program: Program) -> bool:
-    return isinstance(program.executable, jax.stages.Compiled) and program.call.given is None
+    """Whether the executable is in this kernel, and takes the arguments as the call gives them."""
+    if not isinstance(program.executable, jax.stages.Compiled) or program.call.given is not None:
+        return False
+    try:
+        return bool(passed_arrays(program))
+    except Unavailable:
+        return False
 
 
 DETECTOR = Detector(FindingKind.COPIED_ARGUMENT, find, _is_here)

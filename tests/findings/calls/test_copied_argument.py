@@ -15,6 +15,7 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.findings.calls import copied_argument
 from jaxstage_ext.findings.finding import StakeMeasure
+from jaxstage_ext.findings.finding_kind import FindingKind
 
 TABLE = np.ones((1_000_000, 4), np.float32)
 
@@ -53,6 +54,14 @@ def test_an_array_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("rows", [TABLE[:1000], jnp.asarray(TABLE[:100_000])], ids=["small", "on the device"])
 def test_a_small_one_and_one_on_the_device_are_no_finding(rows: Any) -> None:
     assert found(inspect(first, {"rows": rows}, 1.0)) == []
+
+
+def test_what_another_library_passes_is_not_looked_at() -> None:
+    """equinox gives JAX the leaves in a form of its own: what is copied of each is unknown, which is no failure."""
+    equinox = pytest.importorskip("equinox")
+    findings = inspect(equinox.filter_jit(first), {"rows": TABLE}, 1.0).findings
+    assert findings.failures == ()
+    assert FindingKind.COPIED_ARGUMENT not in findings.looked
 
 
 def test_a_shape_alone_is_no_finding() -> None:

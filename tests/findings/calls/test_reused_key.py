@@ -28,6 +28,21 @@ def used_after_split(key: Any, x: Any) -> Any:
     return random.normal(own, x.shape) + random.normal(key, x.shape)  # used after the split
 
 
+def dropout(key: Any, x: Any) -> Any:
+    return x * random.bernoulli(key, 0.5, x.shape)
+
+
+def dropped_twice(key: Any, x: Any) -> Any:
+    x = dropout(key, x)  # the first helper
+    return dropout(key, jnp.sin(x))  # the second helper
+
+
+def dropped_in_each_layer(key: Any, x: Any) -> Any:
+    for _ in range(3):
+        x = dropout(key, jnp.sin(x))  # in each layer
+    return x
+
+
 def in_a_call(key: Any, x: Any) -> Any:
     return jax.jit(used_twice)(key, x) * 2
 
@@ -93,6 +108,23 @@ def test_a_key_that_is_used_twice(key: Any, function: Any, line: str) -> None:
     if function is used_twice:
         assert f"test_reused_key.py:{line_of('# the first')}" in one.text
         assert not np.any(function(key, X)), "the difference of two draws"
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.grad], ids=["itself", "grad"])
+@pytest.mark.parametrize(
+    ("function", "first", "second"),
+    [
+        (dropped_twice, "# the first helper", "# the second helper"),
+        (dropped_in_each_layer, "# in each layer", "# in each layer"),
+    ],
+)
+def test_a_helper_that_is_given_one_key_twice(transform: Any, function: Any, first: str, second: str) -> None:
+    """A split in the helper would give both calls the same key again: the line to change is the caller's."""
+    called = transform(lambda x, key: function(key, x).sum())
+    [one] = found(inspect(called, X, random.key(0), stage="trace"))
+    assert one.line.endswith(f"test_reused_key.py:{line_of(second)}")
+    assert f"used by dropout at {one.line.rpartition(':')[0]}:{line_of(first)} and again by dropout" in one.text
+    assert one.change.code.endswith("give own to dropout")
 
 
 def test_a_key_that_every_iteration_uses() -> None:

@@ -25,9 +25,10 @@ from jaxstage_ext.program.questions.loop_copies import LoopCopy
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.progress import Progress
 
-LEAST, LEAST_WITHOUT_CHANGE = 0.05, 0.25
+LEAST, LEAST_WITHOUT_CHANGE = 0.05, 0.5
 """Of all bytes moved, what is told, and what is told where it is not sure how to do without."""
-_LEAST_BYTES = 1 << 20
+_LEAST_BYTES, _LEAST_BYTES_WITHOUT_CHANGE = 1 << 20, 1 << 26
+"""The same in bytes: XLA's loops copy small values of well made programs."""
 _MOST_SHIFTS = 2
 
 
@@ -70,7 +71,9 @@ def _finding(program: Program, line: str, copies: Sequence[LoopCopy]) -> Finding
     whole = stakes.figure(program, StakeMeasure.MOVED)
     way = _way(program, line) if whole and moved >= max(LEAST * whole, _LEAST_BYTES) else None
     is_known = way is not None and way.remedy is not Remedy.OTHER_BUFFER
-    if not whole or moved < max((LEAST if is_known else LEAST_WITHOUT_CHANGE) * whole, _LEAST_BYTES):
+    if not whole or (not is_known and moved < max(LEAST_WITHOUT_CHANGE * whole, _LEAST_BYTES_WITHOUT_CHANGE)):
+        return None
+    if moved < max(LEAST * whole, _LEAST_BYTES):
         return None
     names = tuple(dict.fromkeys(copy.of for copy in copies if copy.of))
     lines = [*(place.label for place in way.places if place.label)] if way else []

@@ -22,7 +22,7 @@ from jaxstage_ext.report.progress import Progress
 
 _LEAST_MASKED, _LEAST_RECOMPUTED = 0.1, 0.05
 """Of the FLOPs of the program, from which on it is worth other code."""
-_LEAST_FLOPS = 1e10
+_LEAST_FLOPS = 1e9
 """Recomputed FLOPs below which a checkpoint costs next to nothing, as in a small model that is tried out."""
 _FULL = 0.5
 """Of the device's memory, above which recomputation may be needed."""

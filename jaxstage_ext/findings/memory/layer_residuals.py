@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxstage_ext.core import jaxpr_lines
-from jaxstage_ext.core.jax_private import layer_checkpoints
-from jaxstage_ext.core.jax_private.layer_checkpoints import Parts
+from jaxstage_ext.core.jax_private import checkpoints, layer_checkpoints
+from jaxstage_ext.core.jax_private.layer_checkpoints import ForwardParts
 from jaxstage_ext.core.stage.stageable import code_of
 from jaxstage_ext.findings import code_change, jit_site, stakes
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
@@ -42,7 +42,8 @@ def find(program: Program) -> list[Finding]:
     """One finding for the whole forward pass."""
     if platform(program) == "cpu" and jax.__version_info__ < _BARRIERS_ON_CPU:
         return []
-    parts = layer_checkpoints.read(program.jax_traced.jaxpr.jaxpr)
+    jaxpr = program.jax_traced.jaxpr.jaxpr
+    parts = None if checkpoints.found(jaxpr)[0] else layer_checkpoints.read(jaxpr)
     if parts is None or parts.before - parts.after < LEAST:
         return []
     room = stakes.temporaries(program) if program.has_hlo else None
@@ -78,7 +79,7 @@ def _is_scarce(program: Program) -> bool:
     return float(needed) >= _SCARCE * float(capacity)
 
 
-def _repeated(program: Program, parts: Parts) -> _Repeated:
+def _repeated(program: Program, parts: ForwardParts) -> _Repeated:
     frame_of = jaxpr_lines.frame_reader(program.frame_table)
     numbers = [frame_of(eqn) for eqn in parts.passes.forward]
     frames = program.frame_table.freeze()

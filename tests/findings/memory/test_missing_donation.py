@@ -83,6 +83,11 @@ def test_a_step_of_a_simulation_is_a_new_value() -> None:
     assert one.try_().realised == pytest.approx(BIG, rel=0.01)
 
 
+def test_an_argument_that_jax_prunes_before_it_changes_nothing() -> None:
+    [one] = of(jax.jit(lambda unused, u, k: u - 0.1 * u * jnp.sin(u) * k), f32(N), f32(N, N), 0.5)
+    assert one.names == ("u",)
+
+
 def test_nnx_takes_the_names_and_equinox_says_all_but_the_first() -> None:
     net = nnx.Linear(N, N, rngs=nnx.Rngs(0))
     optimizer = nnx.Optimizer(net, TX, wrt=nnx.Param)

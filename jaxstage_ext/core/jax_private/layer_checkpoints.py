@@ -22,7 +22,7 @@ _MOST_PARTS = 64
 
 
 @dataclass(frozen=True)
-class Parts:
+class ForwardParts:
     """Where a forward pass is cut, and what the backward pass reads of it."""
 
     jaxpr: Any
@@ -43,7 +43,7 @@ class Parts:
         return 1 + max(self.part_of.values(), default=0)
 
 
-def read(jaxpr: Any) -> Parts | None:
+def read(jaxpr: Any) -> ForwardParts | None:
     """The parts that let the least be live; None without a backward pass, or where nothing is to be cut."""
     flat = jaxpr_edits.inlined(jaxpr)
     passes = passes_of(flat)
@@ -66,7 +66,7 @@ def read(jaxpr: Any) -> Parts | None:
     for var, at in inner.items():
         sizes[at] += _bytes(var)
     before = sum(map(_bytes, passes.wanted))
-    return Parts(flat, passes, part_of, inner, before, sum(map(_bytes, between)) + max(sizes))
+    return ForwardParts(flat, passes, part_of, inner, before, sum(map(_bytes, between)) + max(sizes))
 
 
 def checkpointed(jaxpr: Any) -> Any:
@@ -96,7 +96,7 @@ def checkpointed(jaxpr: Any) -> Any:
     return made
 
 
-def _again(parts: Parts, part: int, backward: Sequence[Any], own: set[int]) -> list[Any]:
+def _again(parts: ForwardParts, part: int, backward: Sequence[Any], own: set[int]) -> list[Any]:
     """A barrier, the part computed again, and its backward pass, which reads that."""
     wanted = {var for var, at in parts.inner.items() if at == part}
     read = {var for eqn in backward for var in jaxprs.variables(eqn.invars)}
@@ -126,7 +126,7 @@ def _again(parts: Parts, part: int, backward: Sequence[Any], own: set[int]) -> l
     return [wall, *steps, *(renamed(eqn, seen) for eqn in backward)]
 
 
-def _parts_of_backward(parts: Parts) -> dict[int, int]:
+def _parts_of_backward(parts: ForwardParts) -> dict[int, int]:
     """Of each equation of the backward pass, the earliest part that it reads from, or that what it reads does."""
     of_value: dict[Any, int] = dict(parts.inner)
     found: dict[int, int] = {}

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import jax
 
+from jaxstage_ext.analysis.memory import fit
 from jaxstage_ext.core import jaxpr_lines
-from jaxstage_ext.core.jax_private import layer_checkpoints
-from jaxstage_ext.core.jax_private.layer_checkpoints import Parts
+from jaxstage_ext.core.jax_private import checkpoints, layer_checkpoints
+from jaxstage_ext.core.jax_private.layer_checkpoints import ForwardParts
 from jaxstage_ext.core.stage.stageable import code_of
 from jaxstage_ext.findings import code_change, jit_site, stakes
-from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
+from jaxstage_ext.findings.finding import Certainty, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
 from jaxstage_ext.findings.staged_changes import of_jaxpr
@@ -42,13 +43,14 @@ def find(program: Program) -> list[Finding]:
     """One finding for the whole forward pass."""
     if platform(program) == "cpu" and jax.__version_info__ < _BARRIERS_ON_CPU:
         return []
-    parts = layer_checkpoints.read(program.jax_traced.jaxpr.jaxpr)
+    jaxpr = program.jax_traced.jaxpr.jaxpr
+    parts = None if checkpoints.found(jaxpr)[0] else layer_checkpoints.read(jaxpr)
     if parts is None or parts.before - parts.after < LEAST:
         return []
     room = stakes.temporaries(program) if program.has_hlo else None
     most = float(parts.before)  # what is live of it, and what the backward pass adds, is less than all of it
     stake = stakes.stake(program, StakeMeasure.MEMORY, most if room is None else min(most, room))
-    if program.has_hlo and ((stake.share or 0.0) < _LEAST_SHARE or not _is_scarce(program)):
+    if program.has_hlo and (_share(program, stake) < _LEAST_SHARE or not _is_scarce(program)):
         return []
     layer = _repeated(program, parts)
     line, diff = _changed(program, layer)
@@ -69,6 +71,13 @@ def find(program: Program) -> list[Finding]:
     ]
 
 
+def _share(program: Program, stake: Stake) -> float:
+    """Of the memory needed; where JAX does not say that, of what arguments, results and temporaries take."""
+    if stake.share is not None:
+        return stake.share
+    return (stake.most or 0.0) / max(fit.without_constants(program.memory_statistics.sizes), 1)
+
+
 def _is_scarce(program: Program) -> bool:
     """Whether the program needs a fair share of the device's memory, or it is not known how much that has."""
     figures = target_figures(program).figures
@@ -78,7 +87,7 @@ def _is_scarce(program: Program) -> bool:
     return float(needed) >= _SCARCE * float(capacity)
 
 
-def _repeated(program: Program, parts: Parts) -> _Repeated:
+def _repeated(program: Program, parts: ForwardParts) -> _Repeated:
     frame_of = jaxpr_lines.frame_reader(program.frame_table)
     numbers = [frame_of(eqn) for eqn in parts.passes.forward]
     frames = program.frame_table.freeze()

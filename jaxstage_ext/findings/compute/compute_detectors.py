@@ -9,6 +9,7 @@ from jaxstage_ext.findings.compute import (
     promotion,
     repeated_work,
     serial_loop,
+    small_kernels,
 )
 from jaxstage_ext.findings.detector import Detector
 
@@ -19,4 +20,5 @@ COMPUTE: tuple[Detector, ...] = (
     repeated_work.DETECTOR,
     extra_flops.DETECTOR,
     excess_precision.DETECTOR,
+    small_kernels.DETECTOR,
 )

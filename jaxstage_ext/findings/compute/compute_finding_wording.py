@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.core.promotion.promotion_values import SourceKind
-from jaxstage_ext.report.text.units import plural, scaled, share
+from jaxstage_ext.report.text.units import duration, plural, scaled, share
 
 _MOST_NAMED = 3
 AN_ARGUMENT = "an argument"
@@ -193,3 +193,24 @@ def narrow_sum(narrow: str, steps: int) -> str:
 def wider_sum() -> str:
     """The change."""
     return "jnp.zeros(shape, jnp.float32)  # as the sum's start, and .astype after the scan"
+
+
+def small_kernels(launches: int, bound: float, here: int) -> str:
+    """Many kernels that compute little."""
+    where = "" if here >= launches else f", {here:,} of them here"
+    return (
+        f"A run launches {launches:,} kernels{where}, and its lower bound is {duration(bound)}: that is less than a "
+        "GPU takes to launch them, at 1 µs or more each."
+    )
+
+
+def unroll(steps: int, is_scan: bool) -> str:
+    """The change of a loop."""
+    if is_scan:
+        return f"unroll={steps}  # for jax.lax.scan or fori_loop: XLA fuses across the iterations"
+    return "# fewer iterations with more work in each: jax.vmap over what is independent"
+
+
+def stacked() -> str:
+    """The change of many arrays."""
+    return "# stack arrays of one shape, and apply jax.vmap, or one operation, to all of them"

@@ -43,4 +43,9 @@ SAID = {
     "accumulate": wording.accumulate(),
     "narrow sum": wording.narrow_sum("bf16", 1000),
     "wider sum": wording.wider_sum(),
+    "small kernels": wording.small_kernels(4001, 9e-6, 4001),
+    "small kernels: most here": wording.small_kernels(4001, 9e-6, 3000),
+    "unroll": wording.unroll(8, True),
+    "unroll: a while loop": wording.unroll(8, False),
+    "stacked": wording.stacked(),
 }  # fmt: skip

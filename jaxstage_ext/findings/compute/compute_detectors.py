@@ -6,6 +6,7 @@ from jaxstage_ext.findings.compute import (
     both_branches,
     excess_precision,
     extra_flops,
+    idle_matrix_unit,
     promotion,
     repeated_work,
     serial_loop,
@@ -21,4 +22,5 @@ COMPUTE: tuple[Detector, ...] = (
     extra_flops.DETECTOR,
     excess_precision.DETECTOR,
     small_kernels.DETECTOR,
+    idle_matrix_unit.DETECTOR,
 )

@@ -214,3 +214,20 @@ def unroll(steps: int, is_scan: bool) -> str:
 def stacked() -> str:
     """The change of many arrays."""
     return "# stack arrays of one shape, and apply jax.vmap, or one operation, to all of them"
+
+
+DEFAULT_PRECISION = (
+    "A product of f32 takes fewer bits by default on such a unit; precision=jax.lax.Precision.HIGHEST keeps them."
+)
+
+
+def written_out(count: int, flops: float) -> str:
+    """Products and sums that are matrix products."""
+    what = "A sum of a product of broadcast arrays is a matrix product"
+    what = what if count == 1 else f"{count} sums of products of broadcast arrays are matrix products"
+    return f"{what} of {scaled(flops, 'FLOP')}, which vector units compute while the matrix unit is idle."
+
+
+def as_dot() -> str:
+    """The change."""
+    return 'jnp.einsum("mk,kn->mn", a, b)  # in place of jnp.sum(a[:, :, None] * b[None], axis=1)'

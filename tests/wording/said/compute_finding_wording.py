@@ -48,4 +48,7 @@ SAID = {
     "unroll": wording.unroll(8, True),
     "unroll: a while loop": wording.unroll(8, False),
     "stacked": wording.stacked(),
+    "written out": wording.written_out(1, 3.4e9),
+    "written out: several": wording.written_out(3, 3.4e9),
+    "as a dot": wording.as_dot(),
 }  # fmt: skip

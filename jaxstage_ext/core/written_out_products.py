@@ -99,12 +99,15 @@ def _run(jaxpr: Any, arrays: Sequence[Any], found: dict[int, WrittenOutProduct])
 def _dot(product: WrittenOutProduct, left: Any, right: Any) -> Any:
     """The product as one `dot_general`, its dimensions in the order of the sum's result."""
     given = [sorted((*product.contracted, *product.batch, *own)) for own in (product.left, product.right)]
-    sides = [
+    first, second = (
         jax.lax.squeeze(array, [at for at in range(array.ndim) if at not in kept])
         for array, kept in zip((left, right), given, strict=True)
-    ]
-    numbers = [[[kept.index(at) for at in dims] for kept in given] for dims in (product.contracted, product.batch)]
+    )
+    contracted, batch = (
+        tuple(tuple(kept.index(at) for at in dims) for kept in given) for dims in (product.contracted, product.batch)
+    )
     out = product.total.outvars[0].aval
-    made = jax.lax.dot_general(*sides, ((*numbers[0],), (*numbers[1],)), preferred_element_type=out.dtype)
+    numbers: Any = (contracted, batch)
+    made = jax.lax.dot_general(first, second, numbers, preferred_element_type=out.dtype)
     order = [*product.batch, *product.left, *product.right]
     return jax.lax.reshape(jax.lax.transpose(made, [order.index(at) for at in sorted(order)]), out.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.findings.compute import (
     both_branches,
+    broken_fusion,
     excess_precision,
     extra_flops,
     idle_matrix_unit,
@@ -23,4 +24,5 @@ COMPUTE: tuple[Detector, ...] = (
     excess_precision.DETECTOR,
     small_kernels.DETECTOR,
     idle_matrix_unit.DETECTOR,
+    broken_fusion.DETECTOR,
 )

@@ -231,3 +231,17 @@ def written_out(count: int, flops: float) -> str:
 def as_dot() -> str:
     """The change."""
     return 'jnp.einsum("mk,kn->mn", a, b)  # in place of jnp.sum(a[:, :, None] * b[None], axis=1)'
+
+
+BARRIER_ON_PURPOSE = "A barrier may be there for its rounding or its order."
+
+
+def barrier(count: int, size: float) -> str:
+    """Barriers within what would be one fusion."""
+    what = "An optimization_barrier keeps" if count == 1 else f"{count} optimization_barriers keep"
+    return f"{what} elementwise operations from being fused: {scaled(size, 'B')} are written to memory and read back."
+
+
+def without_barrier() -> str:
+    """The change."""
+    return "# leave jax.lax.optimization_barrier out"

@@ -51,4 +51,7 @@ SAID = {
     "written out": wording.written_out(1, 3.4e9),
     "written out: several": wording.written_out(3, 3.4e9),
     "as a dot": wording.as_dot(),
+    "barrier": wording.barrier(1, 4e6),
+    "barriers": wording.barrier(3, 4e6),
+    "without a barrier": wording.without_barrier(),
 }  # fmt: skip

@@ -23,15 +23,19 @@ def stake(stake: Stake) -> str:
         return "the result may not be what you mean"
     if stake.most is None:
         return f"saves part of {stake.measure.value}; how much is unknown"
-    most = scaled(stake.most, stake.measure.unit)
+    most = _amount(stake.most, stake.measure.unit)
     if stake.least is None or not stake.least:
         amount = f"up to {most}"
     elif stake.least == stake.most:
         amount = most
     else:
-        amount = f"{scaled(stake.least, stake.measure.unit)} to {most}"
+        amount = f"{_amount(stake.least, stake.measure.unit)} to {most}"
     part = "" if stake.share is None else f", {share(stake.share)} of {stake.measure.value}"
     return f"saves {amount}{part}" if part else f"saves {amount} of {stake.measure.value}"
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if unit == StakeMeasure.LAUNCHES.unit else scaled(value, unit)
 
 
 def in_short(finding: Finding, tried: str = "") -> str:
@@ -107,7 +111,7 @@ def outcome(outcome: TrialOutcome, gained: float | None, unit: str) -> str:
     """What the compiled change gains."""
     if outcome is TrialOutcome.UNKNOWN and not unit:
         return "Tried: it makes another program."
-    amount = "" if gained is None or not unit else scaled(abs(gained), unit)
+    amount = "" if gained is None or not unit else _amount(abs(gained), unit)
     return {
         TrialOutcome.PAYS: f"Tried: it saves {amount}.",
         TrialOutcome.WORSE: f"Tried: it costs {amount} more, so leave it.",

@@ -17,6 +17,7 @@ _FIGURES = {
     StakeMeasure.SENT: "sent",
     StakeMeasure.FLOPS: "flops",
     StakeMeasure.COMPILE: "compile",
+    StakeMeasure.LAUNCHES: "kernels",
 }
 
 

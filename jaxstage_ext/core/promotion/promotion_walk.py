@@ -24,14 +24,14 @@ _SHAPE_ONLY = named(
     "broadcast_in_dim concatenate copy dynamic_slice expand_dims gather pad reshape rev slice split squeeze "
     "stop_gradient transpose"
 )
-_ELEMENTWISE = named(
+ELEMENTWISE = named(
     "abs add add_any atan2 cbrt ceil clamp cos cosh cumlogsumexp cummax cummin cumprod cumsum div eq erf erf_inv erfc "
     "exp exp2 expm1 floor ge gt integer_pow is_finite le log log1p logistic lt max min mul ne neg pow rem round rsqrt "
     "select_n sign sin sinh sqrt square sub tan tanh"
 )
 _REDUCTIONS = named("argmax argmin reduce_max reduce_min reduce_prod reduce_sum")
 _UPDATES = named("dynamic_update_slice scatter scatter-add")
-_FOLLOWED = _SHAPE_ONLY | _ELEMENTWISE | _REDUCTIONS | _UPDATES | PRODUCTS
+_FOLLOWED = _SHAPE_ONLY | ELEMENTWISE | _REDUCTIONS | _UPDATES | PRODUCTS
 
 
 class Writer(Protocol):

@@ -25,10 +25,9 @@ from jaxstage_ext.program.questions.loop_copies import LoopCopy
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.progress import Progress
 
-LEAST, LEAST_WITHOUT_CHANGE = 0.05, 0.5
-"""Of all bytes moved, what is told, and what is told where it is not sure how to do without."""
-_LEAST_BYTES, _LEAST_BYTES_WITHOUT_CHANGE = 1 << 20, 1 << 26
-"""The same in bytes: XLA's loops copy small values of well made programs."""
+LEAST, LEAST_TO_UNROLL = 0.05, 0.25
+"""Of all bytes moved, what is told, and what is told where two iterations in one may do without a part."""
+_LEAST_BYTES, _LEAST_BYTES_TO_UNROLL = 1 << 20, 1 << 26
 _MOST_SHIFTS = 2
 
 
@@ -70,22 +69,21 @@ def _finding(program: Program, line: str, copies: Sequence[LoopCopy]) -> Finding
     moved = sum(2.0 * float(module.shapes.bytes[copy.row]) * (copy.runs or 0.0) for copy in copies)
     whole = stakes.figure(program, StakeMeasure.MOVED)
     way = _way(program, line) if whole and moved >= max(LEAST * whole, _LEAST_BYTES) else None
-    is_known = way is not None and way.remedy is not Remedy.OTHER_BUFFER
-    if not whole or (not is_known and moved < max(LEAST_WITHOUT_CHANGE * whole, _LEAST_BYTES_WITHOUT_CHANGE)):
+    if way is None or not whole:
         return None
-    if moved < max(LEAST * whole, _LEAST_BYTES):
+    if way.remedy is Remedy.OTHER_BUFFER and moved < max(LEAST_TO_UNROLL * whole, _LEAST_BYTES_TO_UNROLL):
         return None
     names = tuple(dict.fromkeys(copy.of for copy in copies if copy.of))
-    lines = [*(place.label for place in way.places if place.label)] if way else []
+    lines = [place.label for place in way.places if place.label]
     rows = tuple(at for copy in copies if (at := int(instruction_places(program).row[copy.row])) >= 0)
     return Finding(
         FindingKind.CARRY_COPY,
         wording.carry_copied(names, len(copies), moved, max(copy.runs or 0 for copy in copies)),
-        _stake(program, copies, moved, way is not None and way.remedy is Remedy.OTHER_BUFFER),
+        _stake(program, copies, moved, way.remedy is Remedy.OTHER_BUFFER),
         line=(lines or [one for copy in copies for one in copy.lines] or [line])[0],
         rows={"hlo": rows},
         names=names,
-        change=_change(program, way) if way else None,
+        change=_change(program, way),
         certainty=Certainty.ESTIMATED,
         tab="layouts",
     )

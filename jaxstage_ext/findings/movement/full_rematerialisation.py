@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jax.sharding import NamedSharding
@@ -20,6 +22,7 @@ from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import (
     alike_collectives,
     constraint_edits,
+    resharding_changes,
     spec_dims,
     tried_changes,
 )
@@ -71,7 +74,13 @@ def _finding(
         certainty=Certainty.ESTIMATED,
         tab="collectives",
     )
-    return tried_changes.best(program, budget, _changes(program, first, readers), lambda _: none, 0.0) or none
+
+    def finding(candidate: Candidate) -> Finding:
+        names, line = candidate.names or none.names, candidate.line or none.line
+        return replace(none, names=names, line=line, caveat=candidate.caveat)
+
+    changes = itertools.chain(_changes(program, first, readers), resharding_changes.of(program, gathers, none.line))
+    return tried_changes.best(program, budget, changes, finding, 0.0) or none
 
 
 def _readers(program: Program, warning: Rematerialised) -> list[_Reader]:

@@ -24,6 +24,7 @@ from jaxstage_ext.findings.movement import spec_dims
 from jaxstage_ext.findings.movement.tried_changes import Candidate
 from jaxstage_ext.program.program import Program
 
+_MOST_TRIED = 2
 _MOST_ALIKE = 64
 """Arguments of one kind, such as a weight of each layer, that are changed together."""
 
@@ -48,15 +49,36 @@ def _of_arguments(
     arguments = [value for value in values if not value.is_result]
     numbers = [at for at, value in enumerate(arguments) if value.name in named and not _is_state(value, values)]
     wanted = {use.spec for cause in causes for use in cause.after}
-    for dims in _moved(arguments[numbers[0]], axes, wanted) if 0 < len(numbers) <= _MOST_ALIKE else ():
-        alike = [at for at in numbers if _can_be(arguments[at], dims)]
-        shardings = {at: NamedSharding(arguments[at].sharding.mesh, spec_dims.spec(dims)) for at in alike}
-        before = spec_dims.of_sharding(arguments[alike[0]].sharding, len(dims)) if alike else None
-        if before is not None:
-            names = tuple(arguments[at].name for at in alike)
-            code = wording.shard_argument(names, spec_dims.text(dims), spec_dims.text(before))
-            change = CodeChange(code, stage=functools.partial(_with_arguments, shardings))
-            yield Candidate(change, names, caveat=wording.MADE_SO)
+    if 0 < len(numbers) <= _MOST_ALIKE:
+        for dims in _moved(arguments[numbers[0]], axes, wanted):
+            yield from _sharded_so(arguments, numbers, dims)
+        return
+    wanted |= {spec for cause in causes for spec in cause.before}
+    for number in _lying_so(arguments, wanted, values) if not numbers else ():
+        for dims in _moved(arguments[number], axes, wanted):
+            if spec_dims.text(dims) in wanted and any(dims):
+                yield from _sharded_so(arguments, [number], dims)
+
+
+def _sharded_so(arguments: Sequence[ProgramValue], numbers: Sequence[int], dims: Dims) -> Iterator[Candidate]:
+    alike = [at for at in numbers if _can_be(arguments[at], dims)]
+    shardings = {at: NamedSharding(arguments[at].sharding.mesh, spec_dims.spec(dims)) for at in alike}
+    before = spec_dims.of_sharding(arguments[alike[0]].sharding, len(dims)) if alike else None
+    if before is not None:
+        names = tuple(arguments[at].name for at in alike)
+        code = wording.shard_argument(names, spec_dims.text(dims), spec_dims.text(before))
+        change = CodeChange(code, stage=functools.partial(_with_arguments, shardings))
+        yield Candidate(change, names, caveat=wording.MADE_SO)
+
+
+def _lying_so(arguments: Sequence[ProgramValue], specs: set[str], values: Sequence[ProgramValue]) -> list[int]:
+    """The numbers of the largest arguments that lie in one of the shardings between which a value is moved."""
+    fitting = []
+    for at, one in enumerate(arguments):
+        dims = spec_dims.of_sharding(one.sharding, len(one.aval.shape))
+        if dims is not None and any(dims) and spec_dims.text(dims) in specs and not _is_state(one, values):
+            fitting.append(at)
+    return sorted(fitting, key=lambda at: -arguments[at].aval.size)[:_MOST_TRIED]
 
 
 def _is_state(value: ProgramValue, values: Sequence[ProgramValue]) -> bool:

@@ -24,7 +24,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 
-LEAST = 2.0
+LEAST = 1.0
 """Seconds of compile time below which nobody rewrites a loop."""
 _LEAST_BODIES, _LEAST_SHARE = 10, 0.4
 """Bodies from which on a scan compiled faster: of 8 layers slower, of 11 by a third, of 15 by half, of 39 by 90%."""

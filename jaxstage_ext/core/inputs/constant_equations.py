@@ -75,7 +75,7 @@ def _steps(eqn: Any) -> int:
         return max(largest, _size(eqn.outvars[0]) * int(np.prod([eqn.invars[0].aval.shape[at] for at in contracted])))
     if eqn.primitive.name == "conv_general_dilated":
         kernel, made = eqn.invars[1], eqn.params["dimension_numbers"].rhs_spec[0]
-        return max(largest, _size(eqn.outvars[0]) * (_size(kernel) // max(1, kernel.aval.shape[made])))
+        return max(largest, _size(eqn.outvars[0]) * (_size(kernel) // max(1, int(kernel.aval.shape[made]))))
     return largest
 
 

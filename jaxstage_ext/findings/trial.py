@@ -78,7 +78,12 @@ class Trial:
 
     @cached_property
     def realised(self) -> float | None:
-        """What the change gains, in the unit of the finding's stake; negative where it loses. None unknown."""
+        """What the change gains, in the unit of the finding's stake; negative where it loses. None unknown.
+
+        Of a call's host time, Python alone can be timed: that is no part of what nobody could say before.
+        """
+        if self.finding.stake.measure is StakeMeasure.HOST and self.finding.stake.most is None:
+            return None
         before, after = (stakes.figure(program, self.finding.stake.measure) for program in (self.before, self.after))
         return None if before is None or after is None else before - after
 

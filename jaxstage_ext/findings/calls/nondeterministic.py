@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import jaxprs
+from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import equation_place, staged_changes, stakes, trial
 from jaxstage_ext.findings.calls import calls_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector, Need, is_compiled, is_traced
@@ -19,10 +20,12 @@ from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.trial import Trial
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.unavailable import Unavailable
 
 _ORDERED = ("scatter-add", "scatter-sub", "scatter-mul")
 """Scatters whose result depends on the order where an index repeats, which atomic operations leave open."""
 _EXCLUDED = "xla_gpu_exclude_nondeterministic_ops"
+_TRITON = "xla_gpu_enable_triton_gemm"
 _FIXED = (_EXCLUDED, "xla_gpu_deterministic_ops")
 
 
@@ -31,9 +34,8 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     scatters = list(_scatters(program))
     if not scatters:
         return []
-    stage = staged_changes.of_call(_without)
-    after = trial.changed_program(program, stage)
-    seconds = [stakes.figure(one, StakeMeasure.TIME) for one in (program, after)]
+    stage, before, after = _in_fixed_order(program)
+    seconds = [stakes.figure(one, StakeMeasure.TIME) for one in (before, after)]
     names = list(dict.fromkeys(eqn.primitive.name for eqn in scatters))
     finding = Finding(
         FindingKind.NONDETERMINISTIC,
@@ -44,10 +46,9 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         certainty=Certainty.COUNTED,
         caveat=wording.UNIQUE,
     )
-    tried = Trial(finding, program, after)
-    if tried.is_same_hlo:
+    if Trial(finding, before, after).is_same_hlo:
         return []
-    program.results.put(("trial", finding.key), tried)
+    trial.keep(program, finding, after)
     return [finding]
 
 
@@ -67,8 +68,25 @@ def _updates(eqn: Any) -> int:
     return count
 
 
-def _without(call: Call) -> Call:
-    return replace(call, compiler_options={**call.compiler_options, _EXCLUDED: True})
+def _in_fixed_order(program: Program) -> tuple[Callable[[Staged], Staged], Program, Program]:
+    """(what makes the change, the program that the changed one differs from in that alone, the changed one).
+
+    Without a GPU XLA finds no kernel of Triton for a matrix product in a fixed order: then both go without Triton.
+    """
+    fixed = _with_options({_EXCLUDED: True})
+    try:
+        return fixed, program, trial.changed_program(program, fixed)
+    except Unavailable:
+        fixed = _with_options({_EXCLUDED: True, _TRITON: False})
+        before = trial.changed_program(program, _with_options({_TRITON: False}))
+        return fixed, before, trial.changed_program(program, fixed)
+
+
+def _with_options(options: dict[str, bool]) -> Callable[[Staged], Staged]:
+    def changed(call: Call) -> Call:
+        return replace(call, compiler_options={**call.compiler_options, **options})
+
+    return staged_changes.of_call(changed)
 
 
 def _applies(program: Program) -> bool:

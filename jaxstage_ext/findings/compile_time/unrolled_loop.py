@@ -63,12 +63,13 @@ def _finding(program: Program, loop: _Runs, runs: _Runs, total: int, whole: floa
     code = wording.scan_template(largest.count)
     written = scan_code.edits(code_change.source_lines(program, largest.line.file), largest.line.line)
     of_diff = code_change.diff(program, largest.line.file, written) if largest.is_loop and written else ""
+    stage = functools.partial(_staged, runs) if not _has_shardings(program.call) and any(_plans(runs)) else None
     return Finding(
         FindingKind.UNROLLED_LOOP,
         wording.unrolled(largest.count, equations, total, largest.is_loop),
         stakes.stake(program, StakeMeasure.COMPILE, whole * spared),
         line=f"{program.frame_table.source(largest.line.file).label}:{largest.line.line}",
-        change=CodeChange(of_diff or code, bool(of_diff), functools.partial(_staged, runs)),
+        change=CodeChange(of_diff or code, bool(of_diff), stage),
         certainty=Certainty.ESTIMATED,
         caveat=wording.SCAN_IS_A_LOOP,
         tab="code",
@@ -76,20 +77,28 @@ def _finding(program: Program, loop: _Runs, runs: _Runs, total: int, whole: floa
 
 
 def _staged(runs: _Runs, staged: Staged) -> Staged:
-    """The call with these runs as scans. Raises Unavailable where none can be one."""
-    plans, reasons = list[ScanPlan](), list[Unavailable]()
-    for run in runs:
-        try:
-            plans.append(scan_plan(run))
-        except Unavailable as reason:
-            reasons.append(reason)
-    if not plans:
-        raise reasons[0]
-    if staged.call.layout is not None or tracing.own_shardings(staged.call.fn):
+    """The call with those of these runs as scans that can be one. Raises Unavailable where none is within reach."""
+    if _has_shardings(staged.call):
         raise Unavailable(wording.HAS_SHARDINGS)
+    plans = [plan for plan in _plans(runs) if plan is not None]
     made = scanned_bodies.stacked_call(unwrap(staged.value(TRACE)), plans)
     anew = Call(jax.jit(made.function, donate_argnums=made.donated), made.arguments, name=call_name(staged.call))
     return staged_changes.of_call(lambda call: anew)(staged)
+
+
+def _plans(runs: _Runs) -> list[ScanPlan | None]:
+    """Of each run how it becomes a scan; None where its bodies slice what they make, or have effects."""
+    plans: list[ScanPlan | None] = []
+    for run in runs:
+        try:
+            plans.append(scan_plan(run))
+        except Unavailable:
+            plans.append(None)
+    return plans
+
+
+def _has_shardings(call: Call) -> bool:
+    return call.layout is not None or bool(tracing.own_shardings(call.fn))
 
 
 def _applies(program: Program) -> bool:

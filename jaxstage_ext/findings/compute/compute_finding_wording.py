@@ -53,6 +53,10 @@ def is_narrow_enough(narrow: str, wide: str, is_emulated: bool) -> str:
 
 
 LATENCY = "A loop waits between its iterations, which no lower bound has."
+COPIES_TO_INDEX = (
+    "Indexing whole rows, x.at[jnp.arange(n), start], needs no loop, but a TPU copies all of x for it unless the last "
+    "two dimensions of x fill its tiles of 8 x 128."
+)
 _INDEXED = (
     "# index whole rows instead of slices that start at an index:\n"
     "x.at[jnp.arange(n), start].set(rows)      # for jax.vmap of dynamic_update_slice\n"

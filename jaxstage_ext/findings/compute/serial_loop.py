@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from jaxstage_ext.analysis.cost.loops import serial_operations
 from jaxstage_ext.analysis.cost.loops.serial_operations import SerialOperation
+from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.findings import stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector, is_compiled
@@ -20,6 +23,7 @@ _LEAST_SHARE = 0.01
 """Of the program's lower bound, below which that of a loop says nothing of it."""
 _LEAST_FLOPS = 1e7
 """Of a convolution in all iterations, below which it takes no time."""
+_UPDATES, _TILE = ("scatter", "dynamic_update"), (8, 128)
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
@@ -30,17 +34,33 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
 
 def _of_loop(program: Program, loop: SerialOperation) -> Finding:
     counted = work(program)
+    row = int(counted.places.row[loop.row])
+    is_known = not loop.primitive.startswith(_UPDATES) or _is_indexed_as_it_lies(program, row)
     return Finding(
         FindingKind.SERIAL_LOOP,
         wording.became_loop(loop.primitive, loop.trips),
-        _stake(program, loop),
+        _stake(program, loop) if is_known else stakes.stake(program, StakeMeasure.TIME, None),
         line=counted.places.line[loop.row],
-        rows={"hlo": (int(counted.places.row[loop.row]),)},
-        change=CodeChange(wording.without_loop(loop.primitive)),
+        rows={"hlo": (row,)},
+        change=CodeChange(wording.without_loop(loop.primitive)) if is_known else None,
         certainty=Certainty.ESTIMATED,
-        caveat=wording.LATENCY,
+        caveat=wording.LATENCY if is_known else wording.COPIES_TO_INDEX,
         tab="cost",
     )
+
+
+def _is_indexed_as_it_lies(program: Program, row: int) -> bool:
+    """Whether rows of what a loop updates can be indexed where it lies; of other layouts, a TPU copies it all twice.
+
+    Known by compiles for v5e: with a row-major layout whose last two dimensions fill tiles of 8 x 128 it does not.
+    """
+    text = program.documents["hlo"].lines[row].partition(" = ")[2] if row >= 0 else ""
+    arrays = layout_text.read(text[: text.find(" while(")])
+    if not arrays:
+        return False
+    largest = max(arrays, key=lambda one: math.prod(one.sizes))
+    fills = len(largest.sizes) > 1 and largest.sizes[-2] % _TILE[0] == 0 and largest.sizes[-1] % _TILE[1] == 0
+    return largest.is_default and fills
 
 
 def _stake(program: Program, loop: SerialOperation) -> Stake:

@@ -41,7 +41,7 @@ def _finding(program: Program, arrays: list[IndexArray]) -> Finding | None:
     if program.has_hlo:
         rows = _written_out(program.module, {one.elements for one in arrays})
         room, most = stakes.temporaries(program), _WORKSPACE * float(program.module.shapes.padded[rows].sum())
-        most = most if room is None or room >= LEAST else 0.0
+        most = most if room is None else min(most, room) if room >= LEAST else 0.0  # they are temporaries
     if most < LEAST:
         return None
     hot = worst.is_one_hot

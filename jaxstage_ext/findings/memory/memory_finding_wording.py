@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jaxstage_ext.report.text.units import plural, scaled, share
 
@@ -39,10 +39,11 @@ def not_donated(names: Sequence[str], size: int) -> str:
     return f"{_named(names)} {verb} not donated, and {its}: {scaled(size, 'B')} are held twice while the program runs."
 
 
-def donate(jit: str, function: str, parameters: Sequence[str]) -> str:
+def donate(jit: str, function: str, options: Mapping[str, tuple[str | int, ...]]) -> str:
     """The change, where no diff can be written."""
-    listed = ", ".join(map(repr, parameters))
-    return f"{function} = {jit}({function}, donate_argnames=({listed}{',' if len(parameters) == 1 else ''}))"
+    listed = ", ".join(f"{option}={given!r}" for option, given in options.items())
+    name, of = (f"{function} = ", function) if function.isidentifier() else ("", "…")
+    return f"{name}{jit}({of}, {listed})"
 
 
 def donate_in_equinox(which: str) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from inspect import Parameter
+from typing import Any
 
 from jaxstage_ext.analysis.memory import memory_advice
 from jaxstage_ext.core.derivative import donation
+from jaxstage_ext.core.inputs.signatures import signature_of
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import code_change, jit_site, stakes
 from jaxstage_ext.findings.detector import Detector
@@ -21,6 +25,8 @@ from jaxstage_ext.report.progress import Progress
 
 LEAST = 1 << 20
 """Bytes below which holding them twice is not worth telling."""
+_NAMES, _NUMBERS = "donate_argnames", "donate_argnums"
+_ELEMENT = re.compile(r"\[(?:\d+|'[^']*'|\"[^\"]*\")\]")
 
 
 def applies(program: Program) -> bool:
@@ -34,7 +40,8 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     size = sum(argument.size or 0 for argument in found)
     if size < LEAST:
         return []
-    names = tuple(dict.fromkeys(memory_advice.parameter(argument.name) for argument in found))
+    parameters = _parameters(program)
+    names = tuple(dict.fromkeys(_named(parameters, argument.name) for argument in found))
     site = jit_site.find(program)
     code = _code(program, names)
     diff = _diff(program, site, names) if site is not None else ""
@@ -56,16 +63,54 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
 def _code(program: Program, names: Sequence[str]) -> str:
     if jit_site.kind(program) is Jit.EQUINOX:
         return wording.donate_in_equinox(_of_equinox(program, names))
-    return wording.donate((jit_site.kind(program) or Jit.JAX).value, program.name, names)
+    return wording.donate((jit_site.kind(program) or Jit.JAX).value, program.name, _options(program, names))
 
 
 def _diff(program: Program, site: jit_site.JitSite, names: Sequence[str]) -> str:
     if jit_site.kind(program) is Jit.EQUINOX:
         which = _of_equinox(program, names)
         return jit_site.with_option(program, site, "donate", repr(which)) if which else ""
-    if not all(name.isidentifier() for name in names) or jit_site.has_option(site, "donate_argnums"):
+    if not all(name.isidentifier() for name in names) or jit_site.has_option(site, _NUMBERS):
         return ""
-    return jit_site.with_option(program, site, "donate_argnames", repr(tuple(names)))
+    return jit_site.with_option(program, site, _NAMES, repr(tuple(names)))
+
+
+def _options(program: Program, names: Sequence[str]) -> dict[str, tuple[str | int, ...]]:
+    """What donates them, by option of jax.jit: by name, and by number where one is an element of `*args`."""
+    every = _parameters(program)
+    place = {root: at for at, root in enumerate(every)}
+    roots = {name: memory_advice.parameter(name) for name in names}
+    if all(every.get(root) is not Parameter.VAR_POSITIONAL for root in roots.values()):
+        return {_NAMES: tuple(name if name == root else _element(name) for name, root in roots.items())}
+    by_name = {name for name, root in roots.items() if every.get(root) is Parameter.VAR_KEYWORD}
+    numbers = [
+        place[root] + (0 if name == root else int(_element(name)))
+        for name, root in roots.items()
+        if name not in by_name
+    ]
+    named = tuple(_element(name) for name in roots if name in by_name)
+    return {_NUMBERS: tuple(numbers), **({_NAMES: named} if named else {})}
+
+
+def _parameters(program: Program) -> dict[str, Any]:
+    try:
+        return {name: each.kind for name, each in signature_of(program.call.fn).parameters.items()}
+    except ValueError:
+        return {}
+
+
+def _named(parameters: Mapping[str, Any], path: str) -> str:
+    """The parameter that a path begins with; of `*args` and `**kwargs` with the element, "args[0]"."""
+    root = memory_advice.parameter(path)
+    if parameters.get(root) not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+        return root
+    found = _ELEMENT.match(path, len(root))
+    return root + found[0] if found else root
+
+
+def _element(name: str) -> str:
+    found = _ELEMENT.search(name)
+    return found[0][1:-1].strip("'\"") if found else name
 
 
 def _of_equinox(program: Program, names: Sequence[str]) -> str:

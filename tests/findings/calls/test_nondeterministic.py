@@ -23,6 +23,14 @@ def embedding_gradient(table: Any, at: Any, rows: Any) -> Any:
     return jax.grad(lambda table: (table[at] * rows).sum())(table)  # the gather
 
 
+def sums_of_products(table: Any, at: Any, rows: Any) -> Any:
+    return jax.ops.segment_sum(rows @ table[:64], at, 256)
+
+
+def products_by_rows(table: Any, at: Any, rows: Any) -> Any:
+    return table.at[at].add(rows @ table[:64], unique_indices=True)
+
+
 def unique(table: Any, at: Any, rows: Any) -> Any:
     return table.at[at].add(rows, unique_indices=True)
 
@@ -55,6 +63,18 @@ def test_the_gradient_of_an_embedding() -> None:
     assert one.trial is not None
     assert one.trial.outcome is TrialOutcome.UNKNOWN
     assert (b"sort" in one.trial.after.module.opcode, b"sort" in one.trial.before.module.opcode) == (True, False)
+
+
+def test_beside_a_matrix_product_for_which_xla_has_no_kernel_of_that_order_without_a_gpu() -> None:
+    """Known by compiling with the option alone, which fails: "No supported config found"."""
+    inspection = inspect(sums_of_products, TABLE, AT, ROWS, target="h100")
+    with pytest.raises(jax.errors.JaxRuntimeError):
+        inspect(sums_of_products, TABLE, AT, ROWS, target="h100", compiler_options={NO_ORDER: True})
+    assert inspection.findings.all().failures == ()
+    [one] = found(inspection)
+    assert b"sort" in one.trial.after.module.opcode
+    ordered = inspect(products_by_rows, TABLE, AT, ROWS, target="h100")
+    assert found(ordered) == [] and ordered.findings.all().failures == ()
 
 
 @pytest.mark.parametrize("function", [unique, whole_numbers, largest, gathered])

@@ -111,6 +111,19 @@ def test_a_scan_and_eight_layers_are_no_finding(model: ModuleType) -> None:
     assert found(inspect(jax.grad(model.loss), LAYERS[:8], X)) == []
 
 
+def test_a_loop_that_no_machine_can_rewrite_offers_no_trial() -> None:
+    """Each body writes another row of the cache that all of them hand on, which a scan would take row by row."""
+
+    def decode(layers: Any, cache: Any, x: Any) -> Any:
+        for at, layer in enumerate(layers):
+            cache = cache.at[at].set(x)
+            x = x + jax.nn.gelu((x - cache[at].mean()) @ layer["up"]) @ layer["down"]
+        return cache, x
+
+    [one] = found(inspect(decode, LAYERS, jnp.zeros((COUNT, *X.shape)), X))
+    assert one.change is not None and not one.can_be_tried
+
+
 def test_what_compiles_at_once_is_no_finding(model: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unrolled_loop, "LEAST", 1000.0)
     assert found(inspect(model.loss, LAYERS, X)) == []

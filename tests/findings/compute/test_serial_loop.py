@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.findings import stakes
 from jaxstage_ext.findings.compute import serial_loop
 from jaxstage_ext.findings.finding import StakeMeasure
 
@@ -49,12 +50,25 @@ def test_update_of_slices_is_a_loop_on_a_tpu() -> None:
     [finding] = found(updated, CACHE, STARTS, NEW, target="v5e:2x2")
     assert finding.line.endswith(f"test_serial_loop.py:{updated.__code__.co_firstlineno + 1}")
     assert finding.stake.measure is StakeMeasure.TIME
-    assert "64" in finding.text
+    assert "64" in finding.text and finding.change is not None
 
 
 @pytest.mark.parametrize("fn", [updated_by_rows, own_loop])
 def test_rows_and_loops_of_the_user_are_not_found(fn: Any) -> None:
     assert found(fn, CACHE, STARTS, NEW, target="v5e:2x2") == []
+
+
+def test_rows_that_a_tpu_would_copy_the_array_for_are_not_advised() -> None:
+    """Where the last two dimensions do not fill tiles, the other form costs more than the loop: both are compiled."""
+    cache, new = (jax.ShapeDtypeStruct((16, size, 1, 256), jnp.float32) for size in (2048, 1))
+    starts = jax.ShapeDtypeStruct((16,), jnp.int32)
+    slices = jax.vmap(lambda c, at, n: jax.lax.dynamic_update_slice(c, n, (at, 0, 0)))
+    rows = lambda cache, starts, new: cache.at[jnp.arange(16), starts].set(new[:, 0])  # noqa: E731
+    made = [inspect(jax.jit(fn, donate_argnums=0), cache, starts, new, target="v5e:1x1") for fn in (slices, rows)]
+    loop, indexed = (stakes.figure(one.program, StakeMeasure.TIME) for one in made)
+    [finding] = serial_loop.find(made[0].program)
+    assert loop is not None and indexed is not None and indexed > 10 * loop
+    assert finding.change is None and finding.stake.most is None
 
 
 def test_update_of_slices_is_no_loop_on_a_gpu() -> None:

@@ -131,3 +131,19 @@ def test_on_a_device_that_is_not_here(target: str) -> None:
     [one] = of(step, P, jax.eval_shape(TX.init, P), X, target=target)
     assert one.names == ("p", "state")
     assert one.stake.most >= 4 * BIG
+
+
+def test_of_star_arguments_those_alone_that_have_new_values() -> None:
+    def advance(*args: Any, **more: Any) -> Any:
+        weights, slope = args
+        return weights.at[0].set(slope), {name: each.at[0].set(1.0) for name, each in more.items()}
+
+    [one] = of(advance, f32(N, N), f32(N), state=f32(N, N))
+    assert one.names == ("args[0]", "more['state']")
+    assert one.change.code == "advance = jax.jit(advance, donate_argnums=(0,), donate_argnames=('state',))"
+    [one] = of(lambda *args: args[1].at[0].set(args[0]), f32(N), f32(N, N))
+    assert one.names == ("args[1]",)
+    assert one.change.code == "jax.jit(…, donate_argnums=(1,))"
+    [one] = of(lambda **more: more["state"].at[0].set(1.0), state=f32(N, N))
+    assert one.change.code == "jax.jit(…, donate_argnames=('state',))"
+    assert one.try_().realised == BIG

@@ -13,7 +13,7 @@ from jax import lax
 from jax.sharding import SingleDeviceSharding
 
 from jaxstage_ext import inspect
-from jaxstage_ext.findings.finding import StakeMeasure
+from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.found import FoundIn
 
@@ -76,6 +76,8 @@ def test_a_print_in_every_iteration() -> None:
     assert found.line.endswith(f":{printed.__code__.co_firstlineno + 2}")
     made = found.try_()
     assert "callback" not in str(made.inspection.program.documents["hlo"].text)
+    # what a print takes is known in a run alone: the Python that can be timed without one is no part of it
+    assert made.realised is None and made.outcome is TrialOutcome.UNKNOWN
     assert found_in(printed_seldom, X) == []
 
 

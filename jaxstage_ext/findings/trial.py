@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from jaxstage_ext.core.derivative import rematerialization
 from jaxstage_ext.core.recompile import recompiled_buffers
-from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE, TRACE
+from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Stage, Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.findings import finding_wording as wording
@@ -26,6 +28,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 _SAME = 0.005
 """Of the whole, a gain or loss that is none."""
 _EARLIER_TIMES = ("trace time", "lower time")
+_SAME_TIME = 0.1
+"""The same of the time of a compile, which is timed once."""
 _CHANGED = ("changed", "removed", "added")
 
 
@@ -40,6 +44,8 @@ class Trial:
     finding: Finding
     before: Program = field(repr=False)
     after: Program = field(repr=False)
+    timed: Program | None = field(default=None, repr=False)
+    """Where the time of a compile is what matters, the program as written, compiled by a worker too."""
     view: Callable[[Program], Any] = field(default=_itself, repr=False)
 
     @property
@@ -84,7 +90,9 @@ class Trial:
         """
         if self.finding.stake.measure is StakeMeasure.HOST and self.finding.stake.most is None:
             return None
-        before, after = (stakes.figure(program, self.finding.stake.measure) for program in (self.before, self.after))
+        measure = self.finding.stake.measure
+        written = self.timed if self.timed is not None and measure is StakeMeasure.COMPILE else self.before
+        before, after = (stakes.figure(program, measure) for program in (written, self.after))
         return None if before is None or after is None else before - after
 
     @cached_property
@@ -95,7 +103,7 @@ class Trial:
             return TrialOutcome.NO_CHANGE
         if gained is None:
             return TrialOutcome.UNKNOWN
-        least = _SAME * (whole or 0.0)
+        least = (_SAME_TIME if self.finding.stake.measure is StakeMeasure.COMPILE else _SAME) * (whole or 0.0)
         return TrialOutcome.PAYS if gained > least else TrialOutcome.WORSE if gained < -least else TrialOutcome.NO_GAIN
 
     @property
@@ -136,7 +144,9 @@ def tried(program: Program, finding: Finding, progress: Progress | None = None) 
     stage = finding.change.stage
 
     def compute() -> Trial:
-        return Trial(finding, program, changed_program(program, stage))
+        changed = changed_program(program, stage)
+        is_timed = finding.stake.measure is StakeMeasure.COMPILE and program.target.is_local
+        return Trial(finding, program, changed, changed_program(program, _as_written) if is_timed else None)
 
     return program.results.once(("trial", finding.key), compute)
 
@@ -163,6 +173,10 @@ def changed_program(program: Program, change: Callable[[Staged], Staged]) -> Pro
         raise Unavailable(wording.does_not_compile(changed.error))
     changed.label = wording.CHANGED
     return changed
+
+
+def _as_written(staged: Staged) -> Staged:
+    return rematerialization.lowered_anew(staged, unwrap(staged.value(TRACE)))
 
 
 def _head(program: Program) -> str:

@@ -12,6 +12,7 @@ from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import compile_stage, events
 from jaxstage_ext.findings import found
+from jaxstage_ext.findings import trial as trial_module
 from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.finding import CodeChange, Finding, Stake, StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -98,3 +99,13 @@ def test_a_trial_compiles_nothing_in_the_kernel(monkeypatch: pytest.MonkeyPatch)
     with events.hear() as heard:
         ins.findings[0].try_()
     assert heard.seconds(compile_stage.DEFINITION.event) is None
+
+
+def test_the_time_of_a_compile_is_compared_with_one_in_a_worker_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's own compile and a worker's of one program differ by more than most changes gain."""
+    ins = found_with(monkeypatch, twice, lambda x: jnp.sort(x, 0) + jnp.sort(x * 1.5, 0), StakeMeasure.COMPILE)
+    trial = ins.findings[0].try_()
+    assert trial.timed is not None
+    assert trial.realised == trial.timed.seconds["compile"] - trial.after.seconds["compile"]
+    monkeypatch.setattr(trial_module, "_SAME_TIME", 1e9)
+    assert trial.outcome is TrialOutcome.NO_GAIN

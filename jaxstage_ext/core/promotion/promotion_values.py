@@ -48,7 +48,7 @@ class Value:
 
 
 @dataclass(eq=False)
-class Infected:
+class InfectedValues:
     """What one operand makes wide."""
 
     source: OperandSource

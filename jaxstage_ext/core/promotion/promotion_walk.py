@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from jaxstage_ext.core.jax_private import jaxprs
-from jaxstage_ext.core.promotion.promotion_values import Infected, OperandSource, SourceKind, Value, Widths, named
+from jaxstage_ext.core.promotion.promotion_values import InfectedValues, OperandSource, SourceKind, Value, Widths, named
 
 CONVERT = "convert_element_type"
 CALLS = named("jit pjit closed_call core_call core_closed_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr")
@@ -53,7 +53,7 @@ class PromotionWalk:
         self, widths: Widths, follows: frozenset[SourceKind], is_implicit: Callable[[Any], bool], writer: Writer
     ) -> None:
         self._widths, self._follows, self._is_implicit, self._writer = widths, follows, is_implicit, writer
-        self.infected: dict[int, Infected] = {}
+        self.infected: dict[int, InfectedValues] = {}
         """By the id of the source, in the order of the program."""
         self.all_products = 0.0
         """FLOPs of all products."""
@@ -147,7 +147,7 @@ class PromotionWalk:
         return inherited or min(sources, key=lambda one: [*SourceKind].index(one.kind), default=None)
 
     def _count(self, cause: OperandSource, eqn: Any, wide: Sequence[Value], mixed: bool, flops: float) -> None:
-        found = self.infected.setdefault(id(cause), Infected(cause, eqn))
+        found = self.infected.setdefault(id(cause), InfectedValues(cause, eqn))
         size = sum(math.prod(out.aval.shape) for out in eqn.outvars if self._widths.is_wide(out))
         found.equations.append(eqn)
         found.saved += 2.0 * size * self._widths.saved * self._runs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jaxstage_ext.core.jax_private import jaxprs, rewritten, tracebacks
-from jaxstage_ext.core.promotion.promotion_values import Infected, OperandSource, SourceKind, Value, Widths, named
+from jaxstage_ext.core.promotion.promotion_values import InfectedValues, OperandSource, SourceKind, Value, Widths, named
 from jaxstage_ext.core.promotion.promotion_walk import CONVERT, PRODUCTS, PromotionWalk
 
 _WIDTHS = (Widths("bfloat16", "float32"), Widths("float16", "float32"), Widths("float32", "float64"))
@@ -26,7 +26,7 @@ class Promotions:
 
     widths: Widths
     follows: frozenset[SourceKind]
-    infected: tuple[Infected, ...]
+    infected: tuple[InfectedValues, ...]
     products: float
     """FLOPs of all products of the program."""
 

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from jaxstage_ext.analysis.cost import jaxpr_cost
-from jaxstage_ext.core.batched_conds import BatchedCond, batched_conds
 from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.core.promotion.promotion_walk import PRODUCTS
+from jaxstage_ext.core.rewrites.batched_conds import BatchedCond, batched_conds
 from jaxstage_ext.findings import stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces

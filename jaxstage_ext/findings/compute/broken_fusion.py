@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from jaxstage_ext.core import fusion_barriers
+from jaxstage_ext.core.rewrites import fusion_barriers
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces

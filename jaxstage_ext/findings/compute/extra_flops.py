@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost import jaxpr_cost
-from jaxstage_ext.core.causal_products import masked_products
 from jaxstage_ext.core.derivative import without_checkpoints
+from jaxstage_ext.core.rewrites.causal_products import masked_products
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces

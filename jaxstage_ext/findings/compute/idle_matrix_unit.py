@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from jaxstage_ext.analysis.cost.ceilings import Ceiling
-from jaxstage_ext.core import written_out_products
-from jaxstage_ext.core.written_out_products import WrittenOutProduct
+from jaxstage_ext.core.rewrites import written_out_products
+from jaxstage_ext.core.rewrites.written_out_products import WrittenOutProduct
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces

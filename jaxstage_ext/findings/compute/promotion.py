@@ -13,7 +13,7 @@ import numpy as np
 from jaxstage_ext.analysis.dtypes.conversions import short
 from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.promotion import narrow_arguments, promotions
-from jaxstage_ext.core.promotion.promotion_values import Infected, OperandSource, SourceKind, Widths, itemsize
+from jaxstage_ext.core.promotion.promotion_values import InfectedValues, OperandSource, SourceKind, Widths, itemsize
 from jaxstage_ext.core.promotion.promotion_walk import PRODUCTS
 from jaxstage_ext.core.promotion.promotions import Promotions
 from jaxstage_ext.core.stage.staged import Staged
@@ -60,7 +60,7 @@ def _of_widths(program: Program, widths: Widths, implicit: promotions.Implicit) 
     return [_finding(program, widths, given, saved, narrow)]
 
 
-def _arguments(jaxpr: Any, widths: Widths, every: Promotions) -> list[Infected]:
+def _arguments(jaxpr: Any, widths: Widths, every: Promotions) -> list[InfectedValues]:
     """The arguments that widen most of the matrix products; none that are a state, which results replace."""
     given = [one for one in every.infected if one.source.kind is SourceKind.ARGUMENT]
     if not every.products or sum(one.products for one in given) < _MOST_PRODUCTS * every.products:
@@ -77,7 +77,7 @@ def _size(var: Any) -> int:
 def _finding(
     program: Program,
     widths: Widths,
-    infected: Sequence[Infected],
+    infected: Sequence[InfectedValues],
     saved: float,
     stage: Callable[[Staged], Staged],
 ) -> Finding:

@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.cost.loops import invariant_work
 from jaxstage_ext.analysis.cost.loops.invariant_work import InvariantWork
-from jaxstage_ext.core import hoisted_loops
+from jaxstage_ext.core.rewrites import hoisted_loops
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector, is_compiled

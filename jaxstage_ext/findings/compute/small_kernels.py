@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost.loops.serial_operations import instructions_inside
-from jaxstage_ext.core import unrolled_scans
+from jaxstage_ext.core.rewrites import unrolled_scans
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.core.written_out_products import with_dots
+from jaxstage_ext.core.rewrites.written_out_products import with_dots
 from jaxstage_ext.findings.compute import idle_matrix_unit
 from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 

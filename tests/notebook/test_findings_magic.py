@@ -17,7 +17,7 @@ from jaxstage_ext.findings.session_findings import SessionFindings
 
 PROGRAMS = """
 from jax import lax
-buf, places = jnp.zeros(100_000), jnp.arange(30)
+buf, places = jnp.zeros(200_000), jnp.arange(60)
 def shift(buf, i):
     new = buf.at[i].set(1.0)
     return new, new[i] + buf[i + 1]

@@ -127,6 +127,20 @@ def test_layers_are_taken_and_given_stacked_and_nothing_is_taken_apart() -> None
     assert cut < 5 * len(LAYERS), "of some sixty values that the backward pass reads of each layer"
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_an_array_whose_slices_the_layers_read_in_order_is_not_cut_up(axis: int) -> None:
+    def along(weights: jax.Array, x: jax.Array) -> jax.Array:
+        for i in range(1, 6):
+            x = jnp.tanh(x @ jnp.sin(jax.lax.index_in_dim(weights, i, axis, keepdims=False)))
+        return x
+
+    weights = jax.random.normal(jax.random.key(2), (8, 8, 8))
+    made, given, _ = stacked(along, weights, X)
+    names = [eqn.primitive.name for eqn, _ in jaxprs.nested_equations(jax.make_jaxpr(made.function)(*given))]
+    assert (names.count("slice"), names.count("concatenate"), names.count("scan")) == (1, 0, 1)
+    np.testing.assert_allclose(made.function(*given)[0], along(weights, X), rtol=1e-5)
+
+
 def test_bodies_with_effects_are_left_alone() -> None:
     def prints(layers: Any, x: jax.Array) -> jax.Array:
         for layer in layers:

@@ -220,10 +220,31 @@ def _operand(source: Source, carry: Any, slices: Any, template: Any, inside: _Va
 def _stack(values: Sequence[Any], known: _Values) -> Any:
     """What each body reads of its own, stacked."""
     if not isinstance(values[0], _core.Var | _core.Literal):  # equations that are computed before the run
-        return jnp.stack([_computed(eqn, known) for eqn in values])
+        whole = _slices_in_order(values, known)
+        return jnp.stack([_computed(eqn, known) for eqn in values]) if whole is None else whole
     given = [known[v] if isinstance(v, _core.Var) else v.val for v in values]
     parts = [_part(group) for group in _groups(given)]
     return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
+
+
+def _slices_in_order(eqns: Sequence[Any], known: _Values) -> Any:
+    """What slices that follow one another along a dimension cut from one array, as layers[i] does; None of others."""
+    first, starts = eqns[0], np.array([eqn.params.get("start_indices", ()) for eqn in eqns])
+    if any(eqn.primitive.name != "slice" or eqn.invars != first.invars for eqn in eqns):
+        return None
+    if set(first.params["strides"] or ()) - {1}:
+        return None
+    sizes, [moving] = first.outvars[0].aval.shape, np.nonzero((starts != starts[0]).any(0))
+    if len(moving) != 1:
+        return None
+    dim = int(moving[0])
+    begin, size = int(starts[0, dim]), sizes[dim]
+    if starts[:, dim].tolist() != [begin + at * size for at in range(len(eqns))]:
+        return None
+    limits = [start + length for start, length in zip(starts[0].tolist(), sizes, strict=True)]
+    limits[dim] = begin + len(eqns) * size
+    every = jax.lax.slice(_read(known, first.invars[0]), starts[0].tolist(), limits)
+    return jnp.moveaxis(every.reshape((*sizes[:dim], len(eqns), *sizes[dim:])), dim, 0)
 
 
 def _groups(values: Sequence[Any]) -> list[list[Any]]:

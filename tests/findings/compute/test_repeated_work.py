@@ -38,6 +38,16 @@ def checkpointed(x: Any, a: Any) -> Any:
     return jax.grad(loss)(x, a)
 
 
+def zeros_of_an_inner_loop(x: Any, a: Any) -> Any:
+    """XLA fills what the inner loop writes its results to in each iteration; keeping zeros would copy them."""
+
+    def step(a: Any, _: Any) -> Any:
+        total, rows = jax.lax.scan(lambda c, row: (jnp.tanh(c + row), jnp.sin(c * row)), x, a)
+        return rows + total, None
+
+    return jax.lax.scan(step, a, None, length=STEPS)[0]
+
+
 def changing(x: Any, a: Any) -> Any:
     def step(carry: Any, _: Any) -> Any:
         c, a = carry
@@ -71,6 +81,11 @@ def test_moving_it_out_of_the_loop_pays() -> None:
 @pytest.mark.parametrize("fn", [before, changing, random_each_time])
 def test_loops_without_repeated_work(fn: Any, target: str) -> None:
     assert found(fn, target) == []
+
+
+@pytest.mark.parametrize("target", ["cpu:1", "h100", "v5e:1x1"])
+def test_filling_an_array_is_no_work_to_keep(target: str) -> None:
+    assert found(zeros_of_an_inner_loop, target) == []
 
 
 def test_what_the_compiler_moves_out_itself_is_not_found() -> None:

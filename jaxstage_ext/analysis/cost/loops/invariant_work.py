@@ -14,6 +14,7 @@ from jaxstage_ext.ir.wire.protowire import Longs
 
 _TUPLE_INDEX = 13
 _MOVES = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast", b"copy", b"copy-start", b"copy-done")
+_FILLS = (*_MOVES, b"iota", b"broadcast", b"reshape")
 _IMPURE = (b"rng", b"rng-bit-generator", b"rng-get-and-update-state", b"infeed", b"outfeed", b"send", b"recv")
 _CHANGES = (b"parameter", *_IMPURE, *COLLECTIVES)
 _VIEWS = (b"bitcast", b"copy", b"copy-start", b"copy-done", b"optimization-barrier")
@@ -57,8 +58,16 @@ def _invariant(module: Module, body: int) -> Longs:
     calls = np.array([row for row in known if module.opcode[row] == b"custom-call"], np.int64)
     targets = module.strings(module.fields(calls, schema.INSTRUCTION_TARGET)[schema.INSTRUCTION_TARGET], len(calls))
     known -= {row for row, target in zip(calls.tolist(), targets, strict=True) if b"callback" in target}
-    made = [row for row in sorted(known) if module.opcode[row] not in (*_MOVES, b"iota", b"broadcast", b"reshape")]
+    made = [row for row in sorted(known) if module.opcode[row] not in _FILLS and not _only_fills(module, row)]
     return np.array(made, np.int64)
+
+
+def _only_fills(module: Module, row: int) -> bool:
+    """Whether a fusion writes what is cheaper made anew than kept, such as the zeros of an inner loop's results."""
+    if module.opcode[row] != b"fusion":
+        return False
+    inside = module.opcode[module.computation == int(module.called[row][0])]
+    return bool(np.isin(inside, _FILLS).all())
 
 
 def _reads(module: Module, row: int, known: set[int]) -> bool:

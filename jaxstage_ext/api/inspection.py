@@ -29,6 +29,7 @@ from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import answers
 from jaxstage_ext.program.questions.call_dispatch import dispatch
+from jaxstage_ext.program.questions.collective_remedies import collective_remedies
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.compile_options_table import options
 from jaxstage_ext.program.questions.cost import Costs, cost
@@ -244,6 +245,11 @@ class Inspection:
         from jaxstage_ext.views.charts import collectives_chart
 
         return collectives_chart.figure(self.collectives)
+
+    @property
+    def collective_remedies(self) -> Table:
+        """What was tried against each collective: other shardings of arguments and results, each compiled once more."""
+        return collective_remedies(self.program)
 
     @property
     def dtypes(self) -> Dtypes:

@@ -34,6 +34,8 @@ class StakeMeasure(enum.Enum):
     """Seconds of tracing, lowering and compiling."""
     HOST = "the host time of a call", "s"
     """Seconds that Python and JAX take for one call."""
+    LAUNCHES = "the kernel launches", "launches"
+    """Kernels that a GPU is given in one run."""
     RESULT = "the result", ""
     """No saving: what is computed may not be what is meant."""
     REPEATABILITY = "what two runs give", ""

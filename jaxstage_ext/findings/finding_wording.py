@@ -23,15 +23,19 @@ def stake(stake: Stake) -> str:
         return "the result may not be what you mean"
     if stake.most is None:
         return f"saves part of {stake.measure.value}; how much is unknown"
-    most = scaled(stake.most, stake.measure.unit)
+    most = _amount(stake.most, stake.measure.unit)
     if stake.least is None or not stake.least:
         amount = f"up to {most}"
     elif stake.least == stake.most:
         amount = most
     else:
-        amount = f"{scaled(stake.least, stake.measure.unit)} to {most}"
+        amount = f"{_amount(stake.least, stake.measure.unit)} to {most}"
     part = "" if stake.share is None else f", {share(stake.share)} of {stake.measure.value}"
     return f"saves {amount}{part}" if part else f"saves {amount} of {stake.measure.value}"
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if unit == StakeMeasure.LAUNCHES.unit else scaled(value, unit)
 
 
 def in_short(finding: Finding, tried: str = "") -> str:
@@ -85,11 +89,29 @@ def waiting(kinds: Sequence[FindingKind], seconds: float | None) -> str:
     return f"Not looked for yet ({_titles(kinds)}): .findings.all() compiles once more for them{takes}."
 
 
+COMPILE_LOG = "compile log"
+
+
+def session(found: int, programs: int, compiles: int, seconds: float) -> str:
+    """How much of a session was looked at."""
+    looked = [plural(programs, "inspection")] if programs else []
+    looked += [f"{plural(compiles, 'compile')} ({duration(seconds)})"] if compiles else []
+    if not looked:
+        return "There is no inspection yet, and nothing was compiled: %%compile a call, then ask again."
+    among = " and ".join(looked)
+    return f"{plural(found, 'finding')} in {among}." if found else f"Nothing found in {among}."
+
+
+def waiting_in_session(kinds: Sequence[FindingKind]) -> str:
+    """What was not looked for in every program."""
+    return f"Not looked for in every program yet ({_titles(kinds)}): %findings --all compiles for them."
+
+
 def outcome(outcome: TrialOutcome, gained: float | None, unit: str) -> str:
     """What the compiled change gains."""
     if outcome is TrialOutcome.UNKNOWN and not unit:
         return "Tried: it makes another program."
-    amount = "" if gained is None or not unit else scaled(abs(gained), unit)
+    amount = "" if gained is None or not unit else _amount(abs(gained), unit)
     return {
         TrialOutcome.PAYS: f"Tried: it saves {amount}.",
         TrialOutcome.WORSE: f"Tried: it costs {amount} more, so leave it.",

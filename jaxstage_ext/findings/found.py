@@ -229,16 +229,18 @@ def _is_worth(finding: Finding) -> bool:
 
 def in_order(findings: Sequence[FoundIn]) -> tuple[FoundIn, ...]:
     """What may make results wrong, then the largest share of the whole; what trying contradicted comes last."""
-    return tuple(sorted(findings, key=_rank))
+    return tuple(sorted(findings, key=rank))
 
 
-def _rank(finding: FoundIn) -> tuple[bool, bool, float, int]:
-    share, made = finding.stake.share or 0.0, finding.trial
+def rank(finding: Finding) -> tuple[bool, bool, float, int]:
+    """What findings are sorted by."""
+    share, made = finding.stake.share or 0.0, finding.trial if isinstance(finding, FoundIn) else None
     if made is not None and made.realised is not None and finding.stake.whole:
         share = made.realised / finding.stake.whole
     certain = [*Certainty].index(finding.certainty)
     return _is_refuted(finding), finding.stake.measure is not StakeMeasure.RESULT, -share, certain
 
 
-def _is_refuted(finding: FoundIn) -> bool:
-    return finding.trial is not None and finding.trial.outcome not in (TrialOutcome.PAYS, TrialOutcome.UNKNOWN)
+def _is_refuted(finding: Finding) -> bool:
+    made = finding.trial if isinstance(finding, FoundIn) else None
+    return made is not None and made.outcome not in (TrialOutcome.PAYS, TrialOutcome.UNKNOWN)

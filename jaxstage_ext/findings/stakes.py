@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.compilation.records.compile_record import CacheOutcome, StageName
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.findings.finding import Stake, StakeMeasure
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
@@ -16,6 +17,7 @@ _FIGURES = {
     StakeMeasure.SENT: "sent",
     StakeMeasure.FLOPS: "flops",
     StakeMeasure.COMPILE: "compile",
+    StakeMeasure.LAUNCHES: "kernels",
 }
 
 
@@ -31,7 +33,18 @@ def figure(program: Program, measure: StakeMeasure) -> float | None:
     if name is None:
         return None
     known = target_figures(program).figures[name]
-    return float(known.value) if is_number(known.value) else None
+    if is_number(known.value):
+        return float(known.value)
+    return _compiled_before(program) if measure is StakeMeasure.COMPILE else None
+
+
+def _compiled_before(program: Program) -> float | None:
+    """Seconds of the compile that made an executable which JAX had already; None where nobody heard it."""
+    record = program.compile_record()
+    run = None if record is None else record.stage(StageName.COMPILE)
+    if record is None or run is None or (record.persistent and record.persistent.outcome is CacheOutcome.HIT):
+        return None
+    return run.seconds
 
 
 def stake(program: Program, measure: StakeMeasure, most: float | None, least: float | None = None) -> Stake:

@@ -142,6 +142,18 @@ class StageMagics(Magics):
 
     @line_magic
     @no_var_expand
+    @needs_local_scope
+    def findings(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        from jaxstage_ext.notebook import findings_magic, staging
+
+        staging.check_jax()
+        assert self.shell
+        return findings_magic.shown(line, {**self.shell.user_ns, **(local_ns or {})})
+
+    findings.__doc__ = line_help.FINDINGS
+
+    @line_magic
+    @no_var_expand
     def xla_flags(self, line: str) -> None:
         """List the XLA flags of this jaxlib, with their types and their defaults, XLA_FLAGS included.
 

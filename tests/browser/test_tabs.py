@@ -99,4 +99,8 @@ def test_options_are_searched_and_copied(panel: PanelOnPage) -> None:
 def test_a_trace_alone_has_its_code_and_its_cost(notebook: NotebookPage) -> None:
     panel = notebook.panel(1)
     panel.root.locator(".jxs-toolbar").wait_for()
-    assert panel.root.get_by_role("tab").evaluate_all("tabs => tabs.map(tab => tab.dataset.view)") == ["code", "cost"]
+    assert panel.root.get_by_role("tab").evaluate_all("tabs => tabs.map(tab => tab.dataset.view)") == [
+        "code",
+        "findings",
+        "cost",
+    ]

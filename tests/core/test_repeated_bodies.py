@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext.core.jax_private.jaxprs import count_equations
-from jaxstage_ext.core.repeated_bodies import RepeatedBody, repeated_bodies
+from jaxstage_ext.core.repetition.repeated_bodies import RepeatedBody, repeated_bodies
 
 X = jnp.ones((4, 8))
 LAYERS = [{"up": jnp.ones((8, 16)), "down": jnp.ones((16, 8))} for _ in range(12)]

@@ -11,8 +11,8 @@ import pytest
 
 from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.core.jax_private.scanned_bodies import StackedCall, stacked_call
-from jaxstage_ext.core.repeated_bodies import repeated_bodies
-from jaxstage_ext.core.scan_plan import scan_plan
+from jaxstage_ext.core.repetition.repeated_bodies import repeated_bodies
+from jaxstage_ext.core.repetition.scan_plan import scan_plan
 from jaxstage_ext.report.unavailable import Unavailable
 
 LAYERS = [

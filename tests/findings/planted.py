@@ -257,6 +257,33 @@ def many_small_kernels() -> Planted:
     return Planted(run, (_shape(16, 16),), FindingKind.SMALL_KERNELS, "h100")
 
 
+def folded_table() -> Planted:
+    table = np.random.default_rng(0).random((200_000, 32), np.float32)
+
+    def rows(x: Any) -> Any:
+        return x + jnp.sum(jnp.pad(jnp.asarray(table), ((1, 1), (0, 0)))[::2], 1)
+
+    return Planted(rows, (_normal(100_001),), FindingKind.SLOW_PASS)
+
+
+def nodes_that_python_flattens() -> Planted:
+    @jax.tree_util.register_pytree_node_class
+    class Cell:
+        def __init__(self, v: Any) -> None:
+            self.v = v
+
+        def tree_flatten(self) -> Any:
+            return (self.v,), None
+
+        @classmethod
+        def tree_unflatten(cls, _: Any, children: Any) -> Any:
+            return cls(*children)
+
+    cells = {f"p{at}": Cell(jnp.float32(at)) for at in range(2000)}
+    step = jax.jit(lambda cells, x: x + cells["p0"].v + cells["p1999"].v)
+    return Planted(step, (cells, _normal(64)), FindingKind.PYTHON_CALL)
+
+
 PROGRAMS: tuple[Callable[[], Planted], ...] = (
     equinox_without_donation,
     table_in_a_closure,
@@ -280,4 +307,6 @@ PROGRAMS: tuple[Callable[[], Planted], ...] = (
     resharded_in_the_middle,
     summed_by_segment,
     many_small_kernels,
+    folded_table,
+    nodes_that_python_flattens,
 )

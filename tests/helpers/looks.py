@@ -78,6 +78,7 @@ MAGICS = {
     "%%compiles": "%%compiles\njax.jit(lambda v: v - 1)(x)",
     "%%compiles --count": "%%compiles --count\nstep(w, x)",
     "%compile_cache": "%compile_cache --verify",
+    "%findings": "%findings",
     "%targets": "%targets",
     "%targets --log": "%targets --log cpu",
     "%sharding": "%sharding sharded",

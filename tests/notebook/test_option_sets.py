@@ -140,10 +140,10 @@ def test_the_lines_that_differ_are_those_of_the_texts(shell: Shell) -> None:
     programs = [one.program for one in new.targets.values()]
     reply, _ = answered(programs, {"call": 0, "before": 1, "after": 0})
     assert {one["kind"]: one["counts"]["added"] for one in reply["documents"]} == dict(
-        zip(("jaxpr", "stablehlo", "hlo"), table["added"][1:], strict=True)
+        zip(("python", "jaxpr", "stablehlo", "hlo"), table["added"], strict=True)
     )
     back, _ = answered(programs, {"call": 0, "before": 0, "after": 1})
-    assert [one["counts"]["removed"] for one in back["documents"]] == table["added"][1:]
+    assert [one["counts"]["removed"] for one in back["documents"]] == table["added"]
     with pytest.raises(BadRequest, match="after must be an integer from 0 to 1, not 2"):
         answered(programs, {"call": 0, "before": 0, "after": 2})
 

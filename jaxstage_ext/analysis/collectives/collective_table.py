@@ -10,6 +10,7 @@ from typing import Any
 
 from jaxstage_ext.analysis.collectives import collective_rows
 from jaxstage_ext.analysis.collectives import collective_wording as wording
+from jaxstage_ext.analysis.collectives.collective_causes import CauseKind
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow, Overlap, Sent, SourceProgram
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding import partitioner_warnings
@@ -174,4 +175,6 @@ def read(module: Module, places: Places, program: SourceProgram) -> Collectives:
 def _notes(rows: Sequence[CollectiveRow], source: str) -> tuple[str, ...]:
     unknown = sum(row.in_unknown_loop for row in rows)
     notes = [wording.time_note(source)] if any(row.seconds for row in rows) else []
+    is_resharded = any(cause.kind is CauseKind.RESHARDING for row in rows for cause in row.causes)
+    notes += [wording.TRY] if is_resharded else []
     return (*notes, wording.loop_note(unknown, len(rows))) if unknown else tuple(notes)

@@ -14,6 +14,7 @@ NO_AXES = "the groups span no axes of the program's mesh"
 NO_SCHEDULE = "the module has no schedule"
 NO_SCOPE = "it has no name scope"
 IN_LOOP = "inside a loop of unknown length, counted once"
+TRY = "What would remove a resharding: .collective_remedies of the inspection compiles it and compares."
 _MOST = 3
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
-from jax._src import core as _core
 
 from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.core.jax_private.jaxpr_edits import inlined, traced_equations
@@ -125,7 +124,7 @@ def _index_of(var: Any, makers: dict[Any, Any]) -> Any:
         is_wide = wide.primitive.name in ("broadcast_in_dim", "reshape")
         if is_wide and count.params["dimension"] == len(counted.aval.shape) - 1:
             inner: Any = wide.invars[0]
-            if isinstance(inner, _core.Var) and inner.aval.shape == eqn.outvars[0].aval.shape[:-1]:
+            if jaxprs.variables([inner]) and inner.aval.shape == eqn.outvars[0].aval.shape[:-1]:
                 return inner
     return None
 

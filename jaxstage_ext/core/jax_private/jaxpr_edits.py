@@ -11,6 +11,7 @@ from jax._src import core as _core
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.core.jax_private.rematerialized import renamed, with_equations
 
+_struct: Any = jax.ShapeDtypeStruct
 CALLS = ("jit", "pjit", "closed_call")
 """Primitives that call a function and do nothing else."""
 
@@ -56,7 +57,7 @@ def _can_inline(eqn: Any, names_of: Collection[str]) -> bool:
 
 def traced_equations(function: Callable[..., Any], atoms: Sequence[Any], instead: Any) -> tuple[list[Any], list[Any]]:
     """(equations of a function of these values, its results); they stand where the equation `instead` stood."""
-    avals = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in atoms]  # type: ignore[no-untyped-call]
+    avals = [_struct(v.aval.shape, v.aval.dtype) for v in atoms]
     closed = jax.make_jaxpr(function)(*avals)
     jaxpr = closed.jaxpr
     names = dict(zip(jaxpr.invars, atoms, strict=True))

@@ -15,6 +15,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 _CALLS = ("jit", "pjit")
 _CARRIED = ("in_shardings", "in_layouts", "donated_invars")
 _core_any: Any = _core
+_struct: Any = jax.ShapeDtypeStruct
 
 
 def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
@@ -47,8 +48,7 @@ def lifted(traced: Any, constants: Sequence[Any], names: Sequence[str]) -> Any:
 
 
 def _type(value: Any) -> Any:
-    weak = bool(getattr(value, "weak_type", False))
-    return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=weak)  # type: ignore[no-untyped-call]
+    return _struct(value.shape, value.dtype, weak_type=bool(getattr(value, "weak_type", False)))
 
 
 def _named(closed: Any, names: Sequence[str]) -> Any:

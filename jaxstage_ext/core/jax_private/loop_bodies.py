@@ -54,11 +54,12 @@ def read_first(body: Any, values: Collection[Any]) -> Any:
     wanted = _variables(values)
     if body.effects:
         return body
-    own = [eqn for eqn, value in writes(body, wanted) if value in wanted and any(eqn is one for one in body.eqns)]
-    if not own:
+    pairs = [pair for pair in writes(body, wanted) if any(pair[0] is one for one in body.eqns)]
+    if not pairs:
         return _in_calls(body, wanted)
-    before, after = _parted(body, own)
-    if not any(var in wanted for eqn in before for var in jaxprs.variables(eqn.invars)):
+    before, after = _parted(body, [eqn for eqn, _ in pairs])
+    written = {value for _, value in pairs}
+    if not any(var in written for eqn in before for var in jaxprs.variables(eqn.invars)):
         return body
     made = {var for eqn in before for var in eqn.outvars} | wanted
     used = [*(v for eqn in after for v in jaxprs.variables(eqn.invars)), *jaxprs.variables(body.outvars)]

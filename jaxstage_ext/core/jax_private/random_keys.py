@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
+import jax.dtypes
+from jax._src import dtypes as _dtypes
 
 from jaxstage_ext.core.jax_private import jaxprs
 
@@ -32,7 +32,7 @@ def drawn_from_first(jaxpr: Any, values: Sequence[Any]) -> Iterator[tuple[Any, A
 def generator(var: Any) -> str:
     """The name of the generator of a key; "" of any other value."""
     dtype = getattr(var.aval, "dtype", None)
-    if dtype is None or not jnp.issubdtype(dtype, jax.dtypes.prng_key):
+    if dtype is None or not _dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         return ""
     return str(getattr(getattr(dtype, "_impl", None), "name", ""))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax._src import core as _core
 
 from jaxstage_ext.core.jax_private import jaxprs
@@ -69,7 +70,7 @@ def _picks(eqn: Any) -> bool:
 
 
 def _is_key(var: Any) -> bool:
-    return hasattr(var.aval, "dtype") and jax.dtypes.issubdtype(var.aval.dtype, jax.dtypes.prng_key)
+    return hasattr(var.aval, "dtype") and jnp.issubdtype(var.aval.dtype, jax.dtypes.prng_key)
 
 
 def _is_reused(checker: Any, jaxpr: Any, count: int) -> bool:

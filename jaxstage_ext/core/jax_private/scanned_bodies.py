@@ -12,7 +12,7 @@ from jax._src import core as _core
 from jax._src import source_info_util as _source_info
 
 from jaxstage_ext.core.jax_private import jaxprs
-from jaxstage_ext.core.scan_plan import CarriedValue, MadeValue, ScanPlan, SharedValue, Source, StackedValue
+from jaxstage_ext.core.repetition.scan_plan import CarriedValue, MadeValue, ScanPlan, SharedValue, Source, StackedValue
 from jaxstage_ext.report.unavailable import Unavailable
 
 _Values = dict[Any, Any]

@@ -36,7 +36,7 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
     args, kwargs, layout = call.args, call.kwargs, call.layout
     if layout is None:
         return tuple(args), dict(kwargs)
-    titles = _titles(call)
+    titles = titles_of(call)
     specs, static = _by_title(layout, titles), _static(call, titles)
     sharded = [
         (_kept if title in static else _sharded)(value, specs.get(title), layout, title)
@@ -45,7 +45,7 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tuple(sharded[: len(args)]), dict(zip(kwargs, sharded[len(args) :], strict=True))
 
 
-def _titles(call: Call) -> list[str]:
+def titles_of(call: Call) -> list[str]:
     """A name for each argument: its parameter's name, or its position."""
     names: list[str] = []
     with contextlib.suppress(ValueError):
@@ -168,7 +168,7 @@ def note(call: Call) -> str:
     layout = call.layout
     if layout is None:
         return ""
-    titles = _titles(call)
+    titles = titles_of(call)
     specs = _by_title(layout, titles)
     parts = [f"{title} {_spelled(specs[title])}" for title in titles if specs.get(title) is not None]
     parts += [f"result {_spelled(layout.outputs)}"] if layout.outputs is not None else []

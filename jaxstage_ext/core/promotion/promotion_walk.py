@@ -16,7 +16,7 @@ from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.core.promotion.promotion_values import Infected, OperandSource, SourceKind, Value, Widths, named
 
 CONVERT = "convert_element_type"
-_CALLS = named("jit pjit closed_call core_call core_closed_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr")
+CALLS = named("jit pjit closed_call core_call core_closed_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr")
 LOOPS = named("scan while cond")
 CHECKPOINTS = named("checkpoint remat remat2")
 PRODUCTS = named("dot_general conv_general_dilated")
@@ -24,14 +24,14 @@ _SHAPE_ONLY = named(
     "broadcast_in_dim concatenate copy dynamic_slice expand_dims gather pad reshape rev slice split squeeze "
     "stop_gradient transpose"
 )
-_ELEMENTWISE = named(
+ELEMENTWISE = named(
     "abs add add_any atan2 cbrt ceil clamp cos cosh cumlogsumexp cummax cummin cumprod cumsum div eq erf erf_inv erfc "
     "exp exp2 expm1 floor ge gt integer_pow is_finite le log log1p logistic lt max min mul ne neg pow rem round rsqrt "
     "select_n sign sin sinh sqrt square sub tan tanh"
 )
 _REDUCTIONS = named("argmax argmin reduce_max reduce_min reduce_prod reduce_sum")
 _UPDATES = named("dynamic_update_slice scatter scatter-add")
-_FOLLOWED = _SHAPE_ONLY | _ELEMENTWISE | _REDUCTIONS | _UPDATES | PRODUCTS
+_FOLLOWED = _SHAPE_ONLY | ELEMENTWISE | _REDUCTIONS | _UPDATES | PRODUCTS
 
 
 class Writer(Protocol):
@@ -85,7 +85,7 @@ class PromotionWalk:
 
     def _equation(self, eqn: Any, ins: list[Value]) -> list[Value]:
         name = eqn.primitive.name
-        if name in _CALLS and (inner := _called(eqn, len(ins))) is not None:
+        if name in CALLS and (inner := _called(eqn, len(ins))) is not None:
             body, consts = inner
             made = [Value(array=self._writer.cast(const, ""), source=self._of_const(eqn)) for const in consts]
             return self.walk(body, [*made, *ins])

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxstage_ext.core import host_copies
+from jaxstage_ext.core.inputs import host_copies
 from jaxstage_ext.findings import stakes
 from jaxstage_ext.findings.calls import calls_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector

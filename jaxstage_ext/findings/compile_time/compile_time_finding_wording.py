@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.report.text.units import duration, plural
+from jaxstage_ext.report.text.units import duration, plural, scaled
 
 _MOST_NAMED = 3
 EACH_CALL_COMPUTES_IT = "As an argument it is computed in every call; what is computed before the call costs neither."
@@ -48,13 +48,13 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
-def folded(operations: Sequence[str], names: Sequence[str], elements: int, seconds: float | None) -> str:
+def folded(operations: Sequence[str], names: Sequence[str], size: int, seconds: float | None) -> str:
     """Operations on captured arrays that XLA computes while it compiles."""
     of = _listed(names) if names else "a captured array"
     took = "" if seconds is None else f", in {duration(seconds)}"
     return (
-        f"XLA's constant_folding computes {_listed(operations)} of {of} while it compiles{took}: "
-        f"{plural(elements, 'element')}, of no argument."
+        f"XLA's constant_folding computes {_listed(operations)} of {of} ({scaled(size, 'B')}) while it compiles{took}, "
+        "since no argument takes part."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import CodeType
 
 from jaxstage_ext.compilation.causes.cause import Cause
 from jaxstage_ext.compilation.history.history import History, history
@@ -29,8 +30,11 @@ _LEAST_TIMES = dict.fromkeys((Cause.SHAPE, Cause.MADE_ANEW, Cause.PARTIAL_MADE_A
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for each cause, of the compiles after the first; those of JAXStage and failed ones do not count."""
     code = code_of(program.call.fn)
-    if code is None:
-        return []
+    return [] if code is None else of_code(code)
+
+
+def of_code(code: CodeType, whole: float | None = None) -> list[Finding]:
+    """Those of a function; `whole` are the seconds that they are a part of, those of its own compiles without it."""
     log = history()
     records = [one for one in log.records if one.function is not None and one.function.code == code]
     compiled = [one for one in records if one.asker is Asker.USER and one.stage(StageName.COMPILE) is not None]
@@ -41,7 +45,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         if log.is_recompile(record) and verdict.can_be_mended and verdict.cause not in _OF_EDITING:
             grouped.setdefault(verdict.cause_and_part, []).append(record)
     told = [group for (cause, _), group in grouped.items() if len(group) >= _LEAST_TIMES.get(cause, 1)]
-    return [_finding(log, group, seconds(compiled)) for group in told]
+    return [_finding(log, group, seconds(compiled) if whole is None else whole) for group in told]
 
 
 def _finding(log: History, group: Sequence[CompileRecord], whole: float) -> Finding:

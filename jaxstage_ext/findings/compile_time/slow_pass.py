@@ -6,9 +6,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from jaxstage_ext.core.constant_equations import ConstantEquation, constant_equations
+import numpy as np
+
 from jaxstage_ext.core.derivative import constant_arguments
 from jaxstage_ext.core.inputs import captured
+from jaxstage_ext.core.inputs.constant_equations import ConstantEquation, constant_equations
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import equation_place, stakes
 from jaxstage_ext.findings.compile_time import compile_time_finding_wording as wording
@@ -20,30 +22,31 @@ from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.report.progress import Progress
 
 LEAST = 1_000_000
-"""Elements below which folding takes no time that anyone notices."""
-_SECONDS = 60e-9
-"""For an element, at most: XLA's evaluator takes some tens of nanoseconds for one."""
+"""Elements or multiplications below which folding takes no time that anyone notices."""
+_SECONDS, _EMBEDDED = 100e-9, 50e-9
+"""For each of them, at most, XLA's evaluator takes some tens of nanoseconds; for a byte of an array that it embeds."""
 _FOLDING = "constant_folding"
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for all that is folded."""
     closed = program.jax_traced.jaxpr
-    folded = [one for one in constant_equations(closed) if one.elements >= LEAST]
+    folded = [one for one in constant_equations(closed) if one.steps >= LEAST]
     whole = stakes.figure(program, StakeMeasure.COMPILE)
     if not folded or whole is None:
         return []
     seconds = _pass_seconds(program)
-    elements = sum(one.elements for one in folded)
-    largest = max(folded, key=lambda one: one.elements)
+    largest = max(folded, key=lambda one: one.steps)
     constants = [const for const in closed.consts if any(id(const) in one.constants for one in folded)]
     named = [names[0] if names else "" for names in captured.names(program.call.fn, constants)]
     names = tuple(dict.fromkeys(filter(None, named)))
+    size = sum(int(np.size(const)) * int(const.dtype.itemsize) for const in constants)
+    most = min(whole, sum(one.steps for one in folded) * _SECONDS + size * _EMBEDDED)
     return [
         Finding(
             FindingKind.SLOW_PASS,
-            wording.folded(_operations(folded), names, elements, seconds),
-            stakes.stake(program, StakeMeasure.COMPILE, min(whole, elements * _SECONDS)),
+            wording.folded(_operations(folded), names, size, seconds),
+            stakes.stake(program, StakeMeasure.COMPILE, most),
             line=equation_place.place(program, largest.eqn).label,
             names=names,
             change=CodeChange(wording.compute_before(names), stage=functools.partial(_as_arguments, constants, named)),
@@ -55,7 +58,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
 
 
 def _operations(folded: Sequence[ConstantEquation]) -> list[str]:
-    return list(dict.fromkeys(one.eqn.primitive.name for one in sorted(folded, key=lambda one: -one.elements)))
+    return list(dict.fromkeys(one.eqn.primitive.name for one in sorted(folded, key=lambda one: -one.steps)))
 
 
 def _pass_seconds(program: Program) -> float | None:

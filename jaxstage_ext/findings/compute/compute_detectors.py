@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.findings.compute import both_branches, extra_flops, promotion, repeated_work, serial_loop
+from jaxstage_ext.findings.compute import (
+    both_branches,
+    broken_fusion,
+    excess_precision,
+    extra_flops,
+    idle_matrix_unit,
+    promotion,
+    repeated_work,
+    serial_loop,
+    small_kernels,
+)
 from jaxstage_ext.findings.detector import Detector
 
 COMPUTE: tuple[Detector, ...] = (
@@ -11,4 +21,8 @@ COMPUTE: tuple[Detector, ...] = (
     both_branches.DETECTOR,
     repeated_work.DETECTOR,
     extra_flops.DETECTOR,
+    excess_precision.DETECTOR,
+    small_kernels.DETECTOR,
+    idle_matrix_unit.DETECTOR,
+    broken_fusion.DETECTOR,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.core.promotion.promotion_values import SourceKind
-from jaxstage_ext.report.text.units import plural, scaled, share
+from jaxstage_ext.report.text.units import duration, plural, scaled, share
 
 _MOST_NAMED = 3
 AN_ARGUMENT = "an argument"
@@ -169,3 +169,83 @@ def without_checkpoint() -> str:
         "# leave jax.checkpoint out, or let it save the products:\n"
         "jax.checkpoint(f, policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)"
     )
+
+
+def widened(count: int, narrow: str) -> str:
+    """Products of converted operands."""
+    what = "A matrix product has" if count == 1 else f"{count} matrix products have"
+    each = "its" if count == 1 else "their"
+    return (
+        f"{what} f32 operands that are {narrow} values converted: a product of {narrow} that accumulates in f32 gives "
+        f"the same, on the units for {narrow} and without {each} copies."
+    )
+
+
+def accumulate() -> str:
+    """The change."""
+    return "jnp.einsum(spec, a, b, preferred_element_type=jnp.float32)  # a and b without astype(jnp.float32)"
+
+
+def narrow_sum(narrow: str, steps: int) -> str:
+    """A sum that a scan carries."""
+    return (
+        f"A scan adds up {steps:,} values in {narrow}, of which the later ones change the sum little or not at all: "
+        "its precision is used up."
+    )
+
+
+def wider_sum() -> str:
+    """The change."""
+    return "jnp.zeros(shape, jnp.float32)  # as the sum's start, and .astype after the scan"
+
+
+def small_kernels(launches: int, bound: float, here: int) -> str:
+    """Many kernels that compute little."""
+    where = "" if here >= launches else f", {here:,} of them here"
+    return (
+        f"A run launches {launches:,} kernels{where}, and its lower bound is {duration(bound)}: that is less than a "
+        "GPU takes to launch them, at 1 µs or more each."
+    )
+
+
+def unroll(steps: int, is_scan: bool) -> str:
+    """The change of a loop."""
+    if is_scan:
+        return f"unroll={steps}  # for jax.lax.scan or fori_loop: XLA fuses across the iterations"
+    return "# fewer iterations with more work in each: jax.vmap over what is independent"
+
+
+def stacked() -> str:
+    """The change of many arrays."""
+    return "# stack arrays of one shape, and apply jax.vmap, or one operation, to all of them"
+
+
+DEFAULT_PRECISION = (
+    "A product of f32 takes fewer bits by default on such a unit; precision=jax.lax.Precision.HIGHEST keeps them."
+)
+
+
+def written_out(count: int, flops: float) -> str:
+    """Products and sums that are matrix products."""
+    what = "A sum of a product of broadcast arrays is a matrix product"
+    what = what if count == 1 else f"{count} sums of products of broadcast arrays are matrix products"
+    return f"{what} of {scaled(flops, 'FLOP')}, which vector units compute while the matrix unit is idle."
+
+
+def as_dot() -> str:
+    """The change."""
+    return 'jnp.einsum("mk,kn->mn", a, b)  # in place of jnp.sum(a[:, :, None] * b[None], axis=1)'
+
+
+BARRIER_ON_PURPOSE = "A barrier may be there for its rounding or its order."
+
+
+def barrier(count: int, size: float) -> str:
+    """Barriers within what would be one fusion."""
+    what = "An optimization_barrier keeps" if count == 1 else f"{count} optimization_barriers keep"
+    return f"{what} elementwise operations from being fused: {scaled(size, 'B')} are written to memory and read back."
+
+
+def without_barrier() -> str:
+    """The change."""
+    return "# leave jax.lax.optimization_barrier out"

@@ -22,6 +22,8 @@ from jaxstage_ext.report.progress import Progress
 
 _LEAST_MASKED, _LEAST_RECOMPUTED = 0.1, 0.05
 """Of the FLOPs of the program, from which on it is worth other code."""
+_LEAST_FLOPS = 1e9
+"""Recomputed FLOPs below which a checkpoint costs next to nothing, as in a small model that is tried out."""
 _FULL = 0.5
 """Of the device's memory, above which recomputation may be needed."""
 _RECOMPUTED = "rematted_computation"
@@ -68,7 +70,7 @@ def _recomputed(program: Program) -> Finding | None:
     members, flops = counted.parts.member, np.nan_to_num(counted.counted(counted.parts.flops))
     is_again = _is_again(program)[members]
     again = float(flops[is_again].sum()) - _merged(program)
-    if again < _LEAST_RECOMPUTED * counted.total_flops:
+    if again < max(_LEAST_RECOMPUTED * counted.total_flops, _LEAST_FLOPS):
         return None
     lines = [counted.places.line[member] for member in members[is_again][np.argsort(-flops[is_again])].tolist()]
     jaxpr = program.jax_traced.jaxpr.jaxpr

@@ -59,7 +59,8 @@ DONATED_IS_GONE = "A donated array cannot be used after the call: let the caller
 
 def stacked_residuals(lines: Sequence[str], length: int, size: int) -> str:
     """What a scan keeps for its backward pass; `lines` are those of its body that compute it."""
-    what = f"what {_named(lines)} computes in each" if lines else "what each"
+    verb = "computes" if len(lines) == 1 else "compute"
+    what = f"what {_named(lines)} {verb} in each" if lines else "what each"
     return (
         f"The backward pass of a scan reads {what} of {length} iterations{'' if lines else ' computes'}, which are "
         f"stacked: {scaled(size, 'B')}."
@@ -178,3 +179,20 @@ def tile_padding(shape: str, size: int, data: int) -> str:
 def fill_tiles(size: int, to: int) -> str:
     """The change."""
     return f"# the dimension of {size} takes the place of {to}: let it be a multiple, or put a larger one in its place"
+
+
+def layer_residuals(size: int, count: int, layer: str) -> str:
+    """What the backward pass reads of an unrolled forward pass."""
+    where = f", most of it of {layer}" if layer else ""
+    return (
+        f"The backward pass reads {scaled(size, 'B')} of the forward pass{where}; with a checkpoint around each of "
+        f"{count} parts of it, one part after another is computed again."
+    )
+
+
+def checkpoint_layer(layer: str) -> str:
+    """The change, where no diff can be written."""
+    return f"jax.checkpoint({layer or 'layer'})  # around each layer; flax has nn.remat and nnx.remat"
+
+
+FORWARD_TWICE = "The forward pass is computed twice then, about a third more FLOPs."

@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from jaxstage_ext.analysis.memory import entry_values, memory_advice
+from jaxstage_ext.analysis.memory import entry_values, in_place, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 from jaxstage_ext.findings.memory.updated_inputs import CALLS, updates
+from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import memory
 
 _RESULT = re.compile(r"result(?:\[\d+\])?")
+LEAST_ALONE = 1 << 20
+"""Bytes of an array without a parameter of the structure of a result: smaller ones are of one type by chance."""
 _MOSTLY = 0.5
 """Of a parameter's bytes, what has to have a new value; of all arguments' bytes, where a program has one result."""
 
@@ -47,8 +50,9 @@ def pairs(program: Program) -> list[NewValue]:
     free = [result for result, state in zip(own, is_state, strict=True) if state and result.in_memory_of is None]
     taken = {pair.argument.name for pair in aliased}
     updated = updates(program.jax_traced.jaxpr.jaxpr, program.jax_traced.jaxpr.consts)
-    names = {one.name for at, one in enumerate(arguments) if at in updated}
+    names = {one.name for at, one in enumerate(entry.arguments) if at in updated}
     matched = _matched([one for one in arguments if one.size and one.name not in taken], free, names)
+    matched = _without_copied(program.module, matched, arguments, results, entry.tokens)
     whole, found = Counter[str](), Counter[str]()
     for argument in arguments:
         whole[memory_advice.parameter(argument.name)] += argument.size or 0
@@ -58,6 +62,25 @@ def pairs(program: Program) -> list[NewValue]:
     if len(own) == 1 and sum(found.values()) < _MOSTLY * sum(whole.values()):
         matched = []
     return [*aliased, *(pair for pair in matched if memory_advice.parameter(pair.argument.name) in mostly)]
+
+
+def _without_copied(
+    module: Module,
+    matched: Sequence[NewValue],
+    arguments: Sequence[ArgumentMemory],
+    results: Sequence[ResultMemory],
+    tokens: int,
+) -> list[NewValue]:
+    """Those that XLA would not copy before it writes their new values over them."""
+    rows, _ = entry_values.parameter_arrays(module)
+    parameter = {argument.name: int(rows[at + tokens]) for at, argument in enumerate(arguments)}
+    place = {result.name: at for at, result in enumerate(results)}
+    return [
+        pair
+        for pair in matched
+        if (pair.argument.size or 0) < LEAST_ALONE
+        or not in_place.reads_elsewhere(module, parameter[pair.argument.name], place[pair.result.name])
+    ]
 
 
 def _matched(
@@ -83,7 +106,7 @@ def _matched(
         made.setdefault(memory_advice.type_of(result), []).append(result)
     for argument in left:
         of_type = made.get(memory_advice.type_of(argument), [])
-        if len(of_type) == wanted[memory_advice.type_of(argument)]:
+        if len(of_type) == wanted[memory_advice.type_of(argument)] and (argument.size or 0) >= LEAST_ALONE:
             found.append(NewValue(argument, of_type.pop(0)))
             wanted[memory_advice.type_of(argument)] -= 1
     return found

@@ -30,6 +30,9 @@ _LEAST_SHARE = 0.25
 """Of the memory needed: below that, sharding the state is not worth its collectives."""
 
 
+_spec: Any = PartitionSpec  # untyped
+
+
 class _Leaf(NamedTuple):
     """An array of the state that is replicated over the axis."""
 
@@ -129,8 +132,7 @@ def _leaf(
     best = max(fitting, key=lambda d: (spec[d] is None, aval.shape[d]))
     spec[best] = axis if spec[best] is None else (*_axes(spec[best]), axis)
     results = entry.results if entry is not None else ()
-    sharded = PartitionSpec(*spec)  # type: ignore[no-untyped-call]
-    return _Leaf(pair.argument.name, size, at, results.index(pair.result.name), sharded)
+    return _Leaf(pair.argument.name, size, at, results.index(pair.result.name), _spec(*spec))
 
 
 def _parts(mesh: Any, part: Any) -> int:

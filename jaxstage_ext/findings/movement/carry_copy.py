@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxstage_ext.core.jax_private import jaxprs, loop_bodies, resharded
-from jaxstage_ext.findings import staged_changes, stakes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.findings.movement import carry_edits, user_places
+from jaxstage_ext.findings.movement import carry_edits
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import loop_copies
@@ -25,10 +25,10 @@ from jaxstage_ext.program.questions.loop_copies import LoopCopy
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.progress import Progress
 
-LEAST, LEAST_WITHOUT_CHANGE = 0.05, 0.5
-"""Of all bytes moved, what is told, and what is told where it is not sure how to do without."""
-_LEAST_BYTES, _LEAST_BYTES_WITHOUT_CHANGE = 1 << 20, 1 << 26
-"""The same in bytes: XLA's loops copy small values of well made programs."""
+LEAST, LEAST_TO_UNROLL = 0.05, 0.25
+"""Of all bytes moved, what is told, and what is told where two iterations in one may do without a part."""
+_LEAST_BYTES, _LEAST_BYTES_TO_UNROLL = 1 << 20, 1 << 26
+_MOST_SHIFTS = 2
 
 
 class Remedy(enum.Enum):
@@ -69,58 +69,76 @@ def _finding(program: Program, line: str, copies: Sequence[LoopCopy]) -> Finding
     moved = sum(2.0 * float(module.shapes.bytes[copy.row]) * (copy.runs or 0.0) for copy in copies)
     whole = stakes.figure(program, StakeMeasure.MOVED)
     way = _way(program, line) if whole and moved >= max(LEAST * whole, _LEAST_BYTES) else None
-    is_known = way is not None and way.remedy is not Remedy.OTHER_BUFFER
-    if not whole or (not is_known and moved < max(LEAST_WITHOUT_CHANGE * whole, _LEAST_BYTES_WITHOUT_CHANGE)):
+    if way is None or not whole:
         return None
-    if moved < max(LEAST * whole, _LEAST_BYTES):
+    if way.remedy is Remedy.OTHER_BUFFER and moved < max(LEAST_TO_UNROLL * whole, _LEAST_BYTES_TO_UNROLL):
         return None
     names = tuple(dict.fromkeys(copy.of for copy in copies if copy.of))
-    lines = [*(place.line for place in way.places if place.line)] if way else []
+    lines = [place.label for place in way.places if place.label]
     rows = tuple(at for copy in copies if (at := int(instruction_places(program).row[copy.row])) >= 0)
     return Finding(
         FindingKind.CARRY_COPY,
         wording.carry_copied(names, len(copies), moved, max(copy.runs or 0 for copy in copies)),
-        _stake(program, copies, moved),
+        _stake(program, copies, moved, way.remedy is Remedy.OTHER_BUFFER),
         line=(lines or [one for copy in copies for one in copy.lines] or [line])[0],
         rows={"hlo": rows},
         names=names,
-        change=_change(program, way) if way else None,
+        change=_change(program, way),
         certainty=Certainty.ESTIMATED,
         tab="layouts",
     )
 
 
-def _stake(program: Program, copies: Sequence[LoopCopy], moved: float) -> Stake:
-    """The time of the copies where the roofline is known, else their bytes."""
-    if stakes.figure(program, StakeMeasure.TIME) is None:
-        return stakes.stake(program, StakeMeasure.MOVED, moved)
-    roof = device_roofline(program)
-    seconds = dict(zip(roof.rows.tolist(), roof.seconds.tolist(), strict=True))
-    return stakes.stake(program, StakeMeasure.TIME, sum(seconds.get(copy.row, 0.0) for copy in copies))
+def _stake(program: Program, copies: Sequence[LoopCopy], moved: float, may_fuse: bool) -> Stake:
+    """The time of the copies where the roofline is known, else their bytes; of two iterations in one half the rest."""
+    of, most = StakeMeasure.MOVED, moved
+    if stakes.figure(program, StakeMeasure.TIME) is not None:
+        roof = device_roofline(program)
+        seconds = dict(zip(roof.rows.tolist(), roof.seconds.tolist(), strict=True))
+        of, most = StakeMeasure.TIME, sum(seconds.get(copy.row, 0.0) for copy in copies)
+    whole = stakes.figure(program, of) or 0.0
+    return stakes.stake(program, of, most + (whole - most) / 2 if may_fuse and whole > most else most)
 
 
 def _way(program: Program, line: str) -> _Way | None:
     """How the loops of a line do without; None where that is not known, or differentiation made them."""
     jaxpr = program.jax_traced.jaxpr.jaxpr
     loops = [eqn for eqn, _ in jaxprs.nested_equations(jaxpr) if eqn.primitive.name in loop_bodies.LOOPS]
-    at = user_places.places(program, loops)
-    here = [(loop, place) for loop, place in zip(loops, at, strict=True) if place.line == line]
-    written: list[Any] = []
-    changes = []
-    for loop, _ in here:
-        body, values = loop_bodies.body_of(loop), loop_bodies.carried(loop)
-        if _keeps_barriers(program) and loop_bodies.read_first(body, values) is not body:
-            written += [eqn for eqn, _ in loop_bodies.writes(body, values)]
-            changes.append(resharded.at_equation(loop, loop_bodies.with_reads_first))
-    if changes:
-        return _Way(functools.partial(_each, changes), user_places.places(program, written), Remedy.READ_FIRST)
-    scans = [(loop, place) for loop, place in here if loop.primitive.name == "scan" and loop.params["unroll"] == 1]
+    at = equation_place.places(program, loops)
+    here = [(loop, place) for loop, place in zip(loops, at, strict=True) if place.label == line]
+    swapping = [(loop, place) for loop, place in here if loop_bodies.swaps(loop)]
+    if not swapping and (way := _reading_first(program, [loop for loop, _ in here])) is not None:
+        return way
+    scans = swapping or [(loop, place) for loop, place in here if loop.primitive.name == "scan"]
+    scans = [(loop, place) for loop, place in scans if loop.params["unroll"] == 1 and _can_unroll(program, loop)]
     if not scans:
         return None
-    swapping = [(loop, place) for loop, place in scans if loop_bodies.swaps(loop)]
-    changes = [resharded.at_equation(loop, loop_bodies.unrolled_twice) for loop, _ in swapping or scans]
+    changes = [resharded.at_equation(loop, loop_bodies.unrolled_twice) for loop, _ in scans]
     how = Remedy.SWAP if swapping else Remedy.OTHER_BUFFER
     return _Way(functools.partial(_each, changes), [place for _, place in scans], how)
+
+
+def _reading_first(program: Program, loops: Sequence[Any]) -> _Way | None:
+    written: list[Any] = []
+    changes = []
+    for loop in loops if _keeps_barriers(program) else ():
+        body, values = loop_bodies.body_of(loop), loop_bodies.carried(loop)
+        if loop_bodies.read_first(body, values) is not body:
+            written += [eqn for eqn, _ in loop_bodies.writes(body, values)]
+            changes.append(resharded.at_equation(loop, loop_bodies.with_reads_first))
+    if not changes:
+        return None
+    return _Way(functools.partial(_each, changes), equation_place.places(program, written), Remedy.READ_FIRST)
+
+
+def _within(loop: Any) -> list[Any]:
+    return [eqn for eqn, _ in jaxprs.nested_equations(loop_bodies.body_of(loop))]
+
+
+def _can_unroll(program: Program, loop: Any) -> bool:
+    """Whether two iterations in one stay small: for CPUs XLA fuses them, and computes a stencil's neighbours again."""
+    shifts = sum(eqn.primitive.name == "concatenate" for eqn in _within(loop))
+    return program.platform != "cpu" or shifts <= _MOST_SHIFTS
 
 
 def _keeps_barriers(program: Program) -> bool:
@@ -138,7 +156,7 @@ def _change(program: Program, way: _Way) -> CodeChange:
         return CodeChange(wording.unroll(way.remedy is Remedy.SWAP), stage=stage)
     place = way.places[0]
     diff = carry_edits.read_first(program, place)
-    return CodeChange(diff or wording.read_first(place.line), bool(diff), stage)
+    return CodeChange(diff or wording.read_first(place.label), bool(diff), stage)
 
 
 DETECTOR = Detector(FindingKind.CARRY_COPY, find, has_loops)

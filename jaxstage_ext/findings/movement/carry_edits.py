@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.findings import code_change
-from jaxstage_ext.findings.movement.user_places import EquationPlace
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.program.program import Program
 
 _UPDATES = ("dynamic_update_slice", "dynamic_update_index_in_dim", "dynamic_update_slice_in_dim")
@@ -27,15 +27,15 @@ def read_first(program: Program, place: EquationPlace) -> str:
         if not isinstance(function, ast.FunctionDef):
             continue
         for at, statement in enumerate(function.body):
-            if statement.lineno == place.number and (name := _updated(statement)):
+            if statement.lineno == place.line and (name := _updated(statement)):
                 kept = _kept(function.body, at, name)
                 if not kept:
                     return ""
                 names = ", ".join([*kept, name])
-                old = lines[place.number - 1]
+                old = lines[place.line - 1]
                 indent = old[: len(old) - len(old.lstrip())]
                 added = f"{indent}{names} = {_BARRIER}(({names}))"
-                return code_change.diff(program, place.file, {place.number: (added, old)})
+                return code_change.diff(program, place.file, {place.line: (added, old)})
     return ""
 
 

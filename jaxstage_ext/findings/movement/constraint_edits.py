@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from jaxstage_ext.findings import code_change
-from jaxstage_ext.findings.movement.user_places import EquationPlace
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.program.program import Program
 
 _CONSTRAINT = "with_sharding_constraint"
@@ -15,16 +15,16 @@ _CONSTRAINT = "with_sharding_constraint"
 def before(program: Program, place: EquationPlace, specs: Sequence[str]) -> str:
     """A diff that adds a line for each spec before a line `y = …with_sharding_constraint(x, …)`; "" elsewhere."""
     lines = code_change.source_lines(program, place.file) if place.file else ()
-    if not 0 < place.number <= len(lines):
+    if not 0 < place.line <= len(lines):
         return ""
-    old = lines[place.number - 1]
+    old = lines[place.line - 1]
     call = _constraint(old.strip())
     if call is None:
         return ""
     indent, function = old[: len(old) - len(old.lstrip())], ast.unparse(call.func)
     value, given = ast.unparse(call.args[0]), call.args[1]
     added = [f"{indent}{value} = {function}({value}, {_sharding(given, one)})" for one in specs]
-    return code_change.diff(program, place.file, {place.number: (*added, old)})
+    return code_change.diff(program, place.file, {place.line: (*added, old)})
 
 
 def _constraint(line: str) -> ast.Call | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jax.sharding import NamedSharding
@@ -12,20 +14,20 @@ from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.sharding import resharding_steps
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.core.jax_private import jaxprs, resharded, sharding_internals
-from jaxstage_ext.findings import staged_changes, stakes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, Need
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import (
     alike_collectives,
     constraint_edits,
+    resharding_changes,
     spec_dims,
     tried_changes,
-    user_places,
 )
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
 from jaxstage_ext.findings.movement.tried_changes import Candidate
-from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import collectives as exchanged
 from jaxstage_ext.report.progress import Progress
@@ -66,23 +68,29 @@ def _finding(
         FindingKind.FULL_REMATERIALISATION,
         wording.rematerialised(first.before, first.after, first.shard, len(warnings)),
         stakes.stake(program, of, alike_collectives.amount(gathers, of)),
-        line=first.line or next((one.place.line for one in readers if one.place.line), ""),
+        line=first.line or next((one.place.label for one in readers if one.place.label), ""),
         rows={"hlo": alike_collectives.document_rows(found, gathers)},
         names=tuple(dict.fromkeys(warning.value for warning in warnings)),
         certainty=Certainty.ESTIMATED,
         tab="collectives",
     )
-    return tried_changes.best(program, budget, _changes(program, first, readers), lambda _: none, 0.0) or none
+
+    def finding(candidate: Candidate) -> Finding:
+        names, line = candidate.names or none.names, candidate.line or none.line
+        return replace(none, names=names, line=line, caveat=candidate.caveat)
+
+    changes = itertools.chain(_changes(program, first, readers), resharding_changes.of(program, gathers, none.line))
+    return tried_changes.best(program, budget, changes, finding, 0.0) or none
 
 
 def _readers(program: Program, warning: Rematerialised) -> list[_Reader]:
     """The equations that may read the value with the other sharding: constraints to that, and those of its line."""
     jaxpr, maker = program.jax_traced.jaxpr.jaxpr, warning.scope.rpartition("/")[2] or warning.value
     pairs = [pair for outer in jaxprs.all_jaxprs(jaxpr) for pair in _reading(outer, maker)]
-    places = user_places.places(program, [eqn for eqn, _ in pairs])
+    places = equation_place.places(program, [eqn for eqn, _ in pairs])
     readers = [_Reader(*pair, place) for pair, place in zip(pairs, places, strict=True)]
     asking = [one for one in readers if _asks_for(one, warning.after)]
-    at_line = [one for one in readers if warning.line and one.place.line == warning.line and one not in asking]
+    at_line = [one for one in readers if warning.line and one.place.label == warning.line and one not in asking]
     return [*asking, *at_line] or (readers if len(readers) == 1 else [])
 
 

@@ -13,12 +13,12 @@ from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import staged_changes
+from jaxstage_ext.findings import equation_place, staged_changes
 from jaxstage_ext.findings.detector import Detector, is_traced
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement import user_places
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.effects import effects, effects_of_values
 from jaxstage_ext.report.progress import Progress
@@ -45,15 +45,17 @@ def _callbacks(program: Program) -> Iterator[Finding]:
         if (kind := effect_rules.callback_kind(eqn)) and not why and times >= LEAST_RUNS
     ]
     called = [one for one in called if getattr(effect_rules.called_function(one[0]), "__module__", "") != _CHECKS]
-    for (eqn, kind, times), place in zip(called, user_places.places(program, [one[0] for one in called]), strict=True):
+    for (eqn, kind, times), place in zip(
+        called, equation_place.places(program, [one[0] for one in called]), strict=True
+    ):
         name = effect_rules.called_by(eqn)
         drop = staged_changes.of_jaxpr(resharded.at_equation(eqn, resharded.dropped)) if kind in _DEBUG else None
         yield Finding(
             FindingKind.HOST_TRANSFER,
             wording.called_in_loop(kind, name, times),
             Stake(StakeMeasure.HOST),
-            line=place.line,
-            rows={"jaxpr": _rows(program, place.line)},
+            line=place.label,
+            rows={"jaxpr": _rows(program, place.label)},
             names=(name,) if name and "fmt" not in eqn.params else (),
             change=CodeChange(wording.call_less(kind, name), stage=drop),
             caveat=wording.TRIED_WITHOUT if drop else "",
@@ -75,19 +77,16 @@ def _fetched(program: Program) -> Iterator[Finding]:
         length, body = int(loop.params["length"]), loop_bodies.body_of(loop)
         given = zip(loop_bodies.fixed(loop), loop_bodies.fixed_given(loop), strict=True)
         fixed = {inner: id(outer) in on_host for inner, outer in given}
-        fetches = [
-            eqn
-            for eqn in body.eqns
-            if not fixed.keys().isdisjoint(jaxprs.variables(eqn.invars[:1])) and _is_fetch(eqn, fixed)
-        ]
-        for eqn, place in zip(fetches, user_places.places(program, fetches), strict=True) if length > 1 else ():
+        fetches = [eqn for eqn in body.eqns if not fixed.keys().isdisjoint(jaxprs.variables(eqn.invars[:1]))]
+        fetches = [eqn for eqn in fetches if _is_fetch(eqn, fixed)]
+        for eqn, place in zip(fetches, equation_place.places(program, fetches), strict=True) if length > 1 else ():
             size = float(eqn.invars[0].aval.size * eqn.invars[0].aval.dtype.itemsize)
             yield Finding(
                 FindingKind.HOST_TRANSFER,
                 wording.fetched_in_loop(size, length * times),
                 Stake(StakeMeasure.MOVED, 0.0, size * (length - 1) * times),
-                line=place.line,
-                rows={"jaxpr": _rows(program, place.line)},
+                line=place.label,
+                rows={"jaxpr": _rows(program, place.label)},
                 change=CodeChange(wording.FETCH_ONCE),
                 certainty=Certainty.ESTIMATED,
                 caveat=wording.HELD_MEANWHILE,
@@ -126,13 +125,13 @@ def _refused(program: Program) -> Iterator[Finding]:
     outvars = program.jax_traced.jaxpr.jaxpr.outvars
     maker = {id(var): eqn for eqn in program.jax_traced.jaxpr.jaxpr.eqns for var in eqn.outvars}
     made = [maker[id(outvars[at])] for at in alike if id(outvars[at]) in maker]
-    place = next(iter(user_places.places(program, made)), user_places.EquationPlace())
+    place = next(iter(equation_place.places(program, made)), EquationPlace())
     names = tuple(dict.fromkeys(host.name for host in alike.values()))
     yield Finding(
         FindingKind.HOST_TRANSFER,
         wording.result_on_host(names),
         Stake(StakeMeasure.RESULT),
-        line=place.line,
+        line=place.label,
         names=names,
         change=CodeChange(wording.keep_on_host(names[0]), stage=functools.partial(_with_results, alike)),
         certainty=Certainty.ESTIMATED,

@@ -8,13 +8,12 @@ import numpy as np
 
 from jaxstage_ext.core.jax_private import einsum_results, resharded
 from jaxstage_ext.core.jax_private.einsum_results import TransposedResult
-from jaxstage_ext.findings import code_change, staged_changes, stakes
+from jaxstage_ext.findings import code_change, equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector
+from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement import user_places
-from jaxstage_ext.findings.movement.user_places import EquationPlace
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.source.instruction_places import instruction_places
@@ -33,7 +32,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for each such result that the optimised module copies."""
     jaxpr = program.jax_traced.jaxpr.jaxpr
     results = list(einsum_results.transposed(jaxpr))
-    places = user_places.places(program, [one.equation for one in results])
+    places = equation_place.places(program, [one.equation for one in results])
     found = (_finding(program, one, place) for one, place in zip(results, places, strict=True))
     return [one for one in found if one is not None]
 
@@ -43,7 +42,7 @@ def _finding(program: Program, result: TransposedResult, place: EquationPlace) -
     size = aval.size * aval.dtype.itemsize
     table, whole = layouts(program).copies, stakes.figure(program, StakeMeasure.MOVED)
     copies = zip(table["line"], table["bytes"], table["row"], strict=True)
-    rows = tuple(int(row) for line, of, row in copies if line == place.line and of == size)
+    rows = tuple(int(row) for line, of, row in copies if line == place.label and of == size)
     rows = tuple(row for row in rows if _reads_back(program, row, size))
     if not rows or not whole or 2.0 * size < LEAST * whole:
         return None
@@ -55,7 +54,7 @@ def _finding(program: Program, result: TransposedResult, place: EquationPlace) -
         FindingKind.LAYOUT_COPY,
         wording.transposed_result(asked, computed, size),
         stakes.stake(program, StakeMeasure.MOVED, 2.0 * size),
-        line=place.line,
+        line=place.label,
         rows={"hlo": rows},
         names=(f"result[{result.number}]",),
         change=code_change.change(code, diff, stage),
@@ -79,9 +78,9 @@ def _reads_back(program: Program, row: int, size: int) -> bool:
 def _subscripts(program: Program, place: EquationPlace, permutation: tuple[int, ...]) -> tuple[str, str]:
     """The dimensions of the result as einsum's line asks for them and as they are computed; "" unknown."""
     lines = code_change.source_lines(program, place.file) if place.file else ()
-    if not 0 < place.number <= len(lines):
+    if not 0 < place.line <= len(lines):
         return "", ""
-    found = _of_line(lines[place.number - 1].strip())
+    found = _of_line(lines[place.line - 1].strip())
     asked = found[0].partition("->")[2].replace(" ", "") if len(found) == 1 else ""
     if len(asked) != len(permutation) or not asked.isalpha():
         return "", ""
@@ -100,9 +99,9 @@ def _of_line(line: str) -> list[str]:
 
 
 def _diff(program: Program, place: EquationPlace, asked: str, computed: str) -> str:
-    old = code_change.source_lines(program, place.file)[place.number - 1]
+    old = code_change.source_lines(program, place.file)[place.line - 1]
     new = old.replace(f"->{asked}", f"->{computed}", 1)
-    return code_change.diff(program, place.file, {place.number: (new,)}) if new != old else ""
+    return code_change.diff(program, place.file, {place.line: (new,)}) if new != old else ""
 
 
 DETECTOR = Detector(FindingKind.LAYOUT_COPY, find, is_compiled_from_a_trace)

@@ -109,7 +109,7 @@ def read_first(line: str) -> str:
 def unroll(is_swap: bool) -> str:
     """Of a scan that swaps what it carries, or makes a new array of it."""
     why = "after two swaps each array is in its own place again" if is_swap else "two iterations need one copy, or none"
-    return f"jax.lax.scan(…, unroll=2)  # {why}"
+    return f"unroll=2  # in jax.lax.scan, or jax.lax.fori_loop of a fixed length: {why}"
 
 
 def called_in_loop(kind: str, name: str, times: int) -> str:

@@ -17,13 +17,14 @@ from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import staged_changes
+from jaxstage_ext.findings import equation_place, staged_changes
 from jaxstage_ext.findings.finding import CodeChange
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
-from jaxstage_ext.findings.movement import spec_dims, user_places
+from jaxstage_ext.findings.movement import spec_dims
 from jaxstage_ext.findings.movement.tried_changes import Candidate
 from jaxstage_ext.program.program import Program
 
+_MOST_TRIED = 2
 _MOST_ALIKE = 64
 """Arguments of one kind, such as a weight of each layer, that are changed together."""
 
@@ -48,15 +49,36 @@ def _of_arguments(
     arguments = [value for value in values if not value.is_result]
     numbers = [at for at, value in enumerate(arguments) if value.name in named and not _is_state(value, values)]
     wanted = {use.spec for cause in causes for use in cause.after}
-    for dims in _moved(arguments[numbers[0]], axes, wanted) if 0 < len(numbers) <= _MOST_ALIKE else ():
-        alike = [at for at in numbers if _can_be(arguments[at], dims)]
-        shardings = {at: NamedSharding(arguments[at].sharding.mesh, spec_dims.spec(dims)) for at in alike}
-        before = spec_dims.of_sharding(arguments[alike[0]].sharding, len(dims)) if alike else None
-        if before is not None:
-            names = tuple(arguments[at].name for at in alike)
-            code = wording.shard_argument(names, spec_dims.text(dims), spec_dims.text(before))
-            change = CodeChange(code, stage=functools.partial(_with_arguments, shardings))
-            yield Candidate(change, names, caveat=wording.MADE_SO)
+    if 0 < len(numbers) <= _MOST_ALIKE:
+        for dims in _moved(arguments[numbers[0]], axes, wanted):
+            yield from _sharded_so(arguments, numbers, dims)
+        return
+    wanted |= {spec for cause in causes for spec in cause.before}
+    for number in _lying_so(arguments, wanted, values) if not numbers else ():
+        for dims in _moved(arguments[number], axes, wanted):
+            if spec_dims.text(dims) in wanted and any(dims):
+                yield from _sharded_so(arguments, [number], dims)
+
+
+def _sharded_so(arguments: Sequence[ProgramValue], numbers: Sequence[int], dims: Dims) -> Iterator[Candidate]:
+    alike = [at for at in numbers if _can_be(arguments[at], dims)]
+    shardings = {at: NamedSharding(arguments[at].sharding.mesh, spec_dims.spec(dims)) for at in alike}
+    before = spec_dims.of_sharding(arguments[alike[0]].sharding, len(dims)) if alike else None
+    if before is not None:
+        names = tuple(arguments[at].name for at in alike)
+        code = wording.shard_argument(names, spec_dims.text(dims), spec_dims.text(before))
+        change = CodeChange(code, stage=functools.partial(_with_arguments, shardings))
+        yield Candidate(change, names, caveat=wording.MADE_SO)
+
+
+def _lying_so(arguments: Sequence[ProgramValue], specs: set[str], values: Sequence[ProgramValue]) -> list[int]:
+    """The numbers of the largest arguments that lie in one of the shardings between which a value is moved."""
+    fitting = []
+    for at, one in enumerate(arguments):
+        dims = spec_dims.of_sharding(one.sharding, len(one.aval.shape))
+        if dims is not None and any(dims) and spec_dims.text(dims) in specs and not _is_state(one, values):
+            fitting.append(at)
+    return sorted(fitting, key=lambda at: -arguments[at].aval.size)[:_MOST_TRIED]
 
 
 def _is_state(value: ProgramValue, values: Sequence[ProgramValue]) -> bool:
@@ -132,8 +154,8 @@ def _of_constraints(program: Program, causes: Sequence[CollectiveCause], line: s
     made = [(eqn, spec_dims.of_sharding(eqn.params["sharding"], len(eqn.invars[0].aval.shape))) for eqn in every]
     fitting = [(eqn, spec_dims.text(dims)) for eqn, dims in made if dims is not None]
     fitting = [(eqn, spec) for eqn, spec in fitting if spec in wanted]
-    places = user_places.places(program, [eqn for eqn, _ in fitting])
-    found = [(eqn, spec, place.line) for (eqn, spec), place in zip(fitting, places, strict=True)]
+    places = equation_place.places(program, [eqn for eqn, _ in fitting])
+    found = [(eqn, spec, place.label) for (eqn, spec), place in zip(fitting, places, strict=True)]
     for eqn, spec, at in sorted(found, key=lambda one: one[2] != line):
         change = staged_changes.of_jaxpr(resharded.at_equation(eqn, resharded.without))
         yield Candidate(CodeChange(wording.drop_constraint(spec, at), stage=change), line=at)

@@ -20,7 +20,8 @@ _TIMELINE = re.compile(r"(?:.*=)?\s*%timeline\s(?:.*\s)?(?P<typed>\S*)$", re.DOT
 _BROWSER = re.compile(r"\s*%xla_flags\s++(?:.*\s)?(?P<name>\S*)$")
 
 
-_CACHE = re.compile(r"(?:.*=)?\s*%compile_cache\s(?:.*\s)?(?P<typed>\S*)$", re.DOTALL)
+_OPTIONS_ALONE = re.compile(r"(?:.*=)?\s*%(?P<magic>compile_cache|findings)\s(?:.*\s)?(?P<typed>\S*)$", re.DOTALL)
+_OPTIONS = {"compile_cache": line_help.COMPILE_CACHE_OPTIONS, "findings": line_help.FINDINGS_OPTIONS}
 
 _PROFILES = (".pb", ".json", ".gz")
 
@@ -39,11 +40,14 @@ def completer(options: Mapping[str, Sequence[str]], python: Callable[[str], Sequ
             from jaxstage_ext.notebook.lines import compile_options
 
             return _completions(compile_options.flag_names(listed["name"]), listed["name"])
-        if asked := _CACHE.match(text):
-            options_left = [option for option in line_help.COMPILE_CACHE_OPTIONS if option not in text.split()[1:]]
+        asked = _OPTIONS_ALONE.match(text)
+        if asked and (asked["magic"] == "compile_cache" or asked["typed"].startswith("-")):
+            options_left = [option for option in _OPTIONS[asked["magic"]] if option not in text.split()[1:]]
             return _completions([o for o in options_left if o.startswith(asked["typed"])], asked["typed"])
         if opened := _TIMELINE.match(text):
             return _completions(_files(opened["typed"]), opened["typed"])
+        if asked:
+            return _names(text, python)
         if (line := magic.match(text)) is None:
             return {"completions": []}
         if "--xla" in options[line[1]] and (flag := _XLA.match(text)):

@@ -54,5 +54,17 @@ key was made of, and the checksum of each entry, in a folder of its own, so that
 entry is reported before JAX reads it: `%config JAXStage.damaged_cache_entries = "set aside"` renames it at once. An
 entry is never loaded to test it. Of entries written without JAXStage only name, size and date are known."""
 
+FINDINGS = """\
+Show what costs this notebook the most: the findings of all its inspections, and recompiles that can be avoided.
+
+    %findings              what takes milliseconds
+    %findings --all        compile for the kinds that take a compile too
+    %findings ins other    of these inspections alone
+    f = %findings          the findings: f[0].finding, f[0].finding.try_(), f.table
+
+The inspections are those that panels show and that variables hold. The largest share of its whole comes first: of the
+lower bound of a program, of its memory, of all compile time. In Python: `ins.findings` of one inspection."""
+
+FINDINGS_OPTIONS = ("--all",)
 TIMELINE_OPTIONS = ("--with",)
 COMPILE_CACHE_OPTIONS = ("--verify", "--set-aside")

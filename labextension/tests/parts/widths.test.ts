@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnsOf } from "../../src/parts/grid/widths";
+import { answersInSight, columnsOf } from "../../src/parts/grid/widths";
 import { type Field, type Grid, textColumn } from "../../src/wire/tables";
 
 const figures: Field = { kind: "number", name: "written", title: "written", hint: "", unit: "B", values: [1_440_000, 8] };
@@ -33,6 +33,15 @@ test("the column that a table is opened for is as wide as the others leave it ro
 test("in a narrow tab the answer keeps room for some words a line", () => {
   const kept = keptIn(300, grid(...others, { ...textColumn("why", [LONG, "x"]), isAnswer: true }));
   expect(kept.at(-1)).toBe(220);
+});
+
+test("where not all columns are in sight the answer stands beside the first", () => {
+  const table = grid(...others, { ...textColumn("why", [LONG, "x"]), isAnswer: true });
+  const names = (width: number) => answersInSight(table, true, width).fields.map(({ name }) => name);
+  const [all = 0] = keptIn(300, table);
+  expect(names(Math.ceil(all))).toEqual(["function", "written", "signature", "line", "why"]);
+  expect(names(400)).toEqual(["function", "why", "written", "signature", "line"]);
+  expect(names(0), "its width is not known yet").toEqual(["function", "written", "signature", "line", "why"]);
 });
 
 test("a short answer takes no more than its texts", () => {

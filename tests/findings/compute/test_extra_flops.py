@@ -16,7 +16,7 @@ from jaxstage_ext.program.device.device_fit import device_fit
 LENGTH, BLOCK = 1024, 128
 Q = jax.ShapeDtypeStruct((2, LENGTH, 4, 64), jnp.bfloat16)
 ONE_PRODUCT = 2 * 2 * 4 * LENGTH * LENGTH * 64
-WS, X = jax.ShapeDtypeStruct((3, 512, 512), jnp.float32), jax.ShapeDtypeStruct((256, 512), jnp.float32)
+WS, X = jax.ShapeDtypeStruct((3, 512, 512), jnp.float32), jax.ShapeDtypeStruct((1024, 512), jnp.float32)
 
 
 def causal(q: Any, k: Any, v: Any) -> Any:

@@ -53,8 +53,11 @@ def test_state_on_every_device_is_found_and_sharding_it_saves_memory(target: str
     assert one.names == ("params", "state")
     assert one.stake.most >= 2 * 6 * MATRIX * (1 - 1 / DEVICES)
     trial = one.try_()
-    assert trial.outcome is TrialOutcome.PAYS
-    assert 0.5 * one.stake.most < trial.realised <= one.stake.most
+    if one.stake.whole is None:  # JAX 0.10 does not say what an executable for an absent device takes
+        assert trial.outcome is TrialOutcome.UNKNOWN
+    else:
+        assert trial.outcome is TrialOutcome.PAYS
+        assert 0.5 * one.stake.most < trial.realised <= one.stake.most
     [sent] = [each for each in trial.figures if each.title == "sent"]
     assert sent.after.value != sent.before.value
 

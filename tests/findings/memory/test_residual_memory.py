@@ -101,7 +101,8 @@ def test_twins_have_no_finding(function: Any) -> None:
 @pytest.mark.parametrize("target", ["v5e:1x1", "h100"])
 def test_on_a_device_that_is_not_here(target: str) -> None:
     [one], _ = of(jax.grad(recurrent), f32(512, 512), f32(512, 512, 512), target=target)
-    assert one.try_().outcome is TrialOutcome.PAYS
+    known = one.stake.whole is not None  # JAX 0.10 does not say what an executable for an absent device takes
+    assert one.try_().outcome is (TrialOutcome.PAYS if known else TrialOutcome.UNKNOWN)
 
 
 def test_what_stays_in_a_tpu_s_vector_memory_is_no_finding() -> None:

@@ -54,6 +54,18 @@ def swapped(pair: Any, i: Any) -> Any:
     return (b, a.at[i].add(1.0)), ()
 
 
+def taken(pair: Any, i: Any) -> Any:
+    """Also reads what it does not write."""
+    a, b = pair
+    return (b, a.at[i].set(b[i])), ()
+
+
+def stencil(pair: Any, _: Any) -> Any:
+    a, _ = pair
+    rolled = [jnp.roll(a, shift) for shift in (-2, -1, 1, 2)]
+    return (0.25 * sum(rolled), a), ()
+
+
 def added(buf: Any, i: Any) -> Any:
     return buf.at[i].add(1.0), i
 
@@ -91,11 +103,11 @@ def test_what_is_read_and_overwritten_is_copied(target: str, size: int) -> None:
     """A copy and a copy back, each read and written, in each step: 16 B an element."""
     [found] = found_in(exchanged, target, size)
     check(found, 3, exchanged, target)
-    if found.stake.measure is StakeMeasure.MOVED:
-        assert found.stake.most == 16 * size * STEPS
     if found.change is None or not found.change.is_diff:
         assert target.startswith("cpu") and jax.__version_info__ < (0, 12)
         return
+    if found.stake.measure is StakeMeasure.MOVED:
+        assert found.stake.most == 16 * size * STEPS
     assert "+    first, second, buf = jax.lax.optimization_barrier((first, second, buf))" in found.change.code
     assert found_in(exchanged_apart, target, size) == []
 
@@ -113,9 +125,10 @@ def test_what_is_read_after_the_write_is_copied(target: str) -> None:
         assert found_in(doubled_apart, target) == []
 
 
+@pytest.mark.parametrize("body", [swapped, taken])
 @pytest.mark.parametrize("target", ["cpu:1", "h100"])
-def test_arrays_that_change_places_are_copied(target: str) -> None:
-    [found] = found_in(swapped, target, pair=True)
+def test_arrays_that_change_places_are_copied(target: str, body: Callable[..., Any]) -> None:
+    [found] = found_in(body, target, pair=True)
     made = found.try_()
     assert made.outcome is TrialOutcome.PAYS and made.realised == pytest.approx(found.stake.most, rel=0.02)
 
@@ -123,3 +136,11 @@ def test_arrays_that_change_places_are_copied(target: str) -> None:
 @pytest.mark.parametrize("target", ["cpu:1", "v5e:1x1", "h100"])
 def test_a_carry_that_is_updated_in_place_is_not_found(target: str) -> None:
     assert found_in(added, target) == []
+
+
+def test_a_stencil_is_not_unrolled_where_xla_computes_the_neighbours_again() -> None:
+    """On a CPU two iterations in one move 4.5 times the bytes; on a GPU they do without the copy."""
+    assert found_in(stencil, "cpu:1", pair=True) == []
+    [found] = found_in(stencil, "h100", pair=True)
+    made = found.try_()
+    assert made.outcome is TrialOutcome.PAYS and made.realised is not None and made.realised <= found.stake.most * 1.01

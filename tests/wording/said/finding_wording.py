@@ -23,6 +23,12 @@ def pair(before: Figure, after: Figure, unit: str = "B") -> PairedFigure:
 
 
 SAID = {
+    "compile log": wording.COMPILE_LOG,
+    "session": wording.session(3, 2, 12, 4.2),
+    "session: nothing found": wording.session(0, 1, 0, 0.0),
+    "session: compiles alone": wording.session(1, 0, 12, 4.2),
+    "session: nothing looked at": wording.session(0, 0, 0, 0.0),
+    "session: waiting": wording.waiting_in_session((FindingKind.COLLECTIVE,)),
     "up to half": wording.stake(HALF),
     "exactly": wording.stake(Stake(StakeMeasure.TIME, 0.001, 0.001, 0.004)),
     "a range": wording.stake(Stake(StakeMeasure.SENT, 1_000, 2_000, 4_000)),

@@ -14,12 +14,16 @@ MOST_LINES, LONGEST_LINE, LONGEST_REASON = 2000, 400, 600
 
 
 def difference_form(before: Program, after: Program) -> dict[str, Any]:
-    """The documents that both have, line by line, and why others are not compared."""
-    from jaxstage_ext.program.comparing.program_difference import program_difference  # it imports JAX
+    """The documents that both have, line by line, and why others are not compared; the source where it differs."""
+    from jaxstage_ext.program.comparing import program_difference  # it imports JAX
 
-    differences, unknown = program_difference(before, after)
+    kinds = (program_difference.SOURCE, *program_difference.COMPARED)
+    differences, unknown = program_difference.program_difference(before, after, kinds)
+    shown = (
+        each for kind, each in differences.items() if kind != program_difference.SOURCE or any(each.counts.values())
+    )
     return {
-        "documents": [_document(each) for each in differences.values()],
+        "documents": [_document(each) for each in shown],
         "unknown": [
             {"title": KINDS[kind].title, "reason": _cut(reason, LONGEST_REASON)} for kind, reason in unknown.items()
         ],

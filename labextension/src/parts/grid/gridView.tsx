@@ -5,7 +5,7 @@ import type { Field, Grid } from "../../wire/tables";
 import { visibleRange } from "../geometry";
 import { Cell } from "./cell";
 import { type Order, largest, sorted } from "./sort";
-import { columnsOf } from "./widths";
+import { answersInSight, columnsOf } from "./widths";
 
 const ROW_PX = 22;
 /** Where heights may not differ. */
@@ -129,12 +129,13 @@ const PREFIX = `jxs-grid-${Math.random().toString(36).slice(2, 8)}`;
 let grids = 0;
 
 export function GridView(props: GridProps) {
-  const { grid, label, first = AS_GIVEN, current = -1, isLit, isLined = false, problem, onPick, onPoint, onAbout } = props;
+  const { label, first = AS_GIVEN, current = -1, isLit, isLined = false, problem, onPick, onPoint, onAbout } = props;
+  const [place, setPlace] = useState({ top: 0, height: 400, width: 0 });
+  const grid = useMemo(() => answersInSight(props.grid, isLined, place.width), [props.grid, isLined, place.width]);
   const rows = useMemo(() => props.rows ?? Uint32Array.from({ length: grid.length }, (_, row) => row), [grid, props.rows]);
   const [order, setOrder] = useState(first);
   const [id] = useState(() => `${PREFIX}-${grids++}`);
   const [held, setHeld] = useState(current);
-  const [place, setPlace] = useState({ top: 0, height: 400 });
   const body = useRef<HTMLDivElement>(null);
   const shown = useMemo(() => sorted(grid, rows, order), [grid, rows, order]);
   const most = useMemo(() => grid.fields.map((field) => (field.kind === "number" && !isLined ? largest(field) : 0)), [grid, isLined]);
@@ -145,7 +146,7 @@ export function GridView(props: GridProps) {
   const hasLines = grid.fields.some(isOfLines);
   const height = Math.max(props.height ?? ROW_PX, hasLines && !isWhole ? TWO_LINES_PX : 0);
   const [start, end] = isWhole ? [0, shown.length - 1] : visibleRange({ rowHeight: height, rows: shown.length, viewport: place.height }, place.top, OVERSCAN);
-  const measure = () => body.current && setPlace({ top: body.current.scrollTop, height: body.current.clientHeight || 400 });
+  const measure = () => body.current && setPlace({ top: body.current.scrollTop, height: body.current.clientHeight || 400, width: body.current.clientWidth });
   useEffect(() => {
     measure();
     const observer = new ResizeObserver(measure);

@@ -29,6 +29,8 @@ const KEPT_OF_CODE = "18cqw";
 const KEPT_ANSWER_PX = 220;
 const KEPT_BESIDE_PX = 72;
 const KEPT_NAME_BESIDE_PX = 200;
+/** Left and right of a row. */
+const MARGINS_PX = 12;
 /** A link is bold, and so wider. */
 const LINK_LETTER_PX = 7.9;
 /** Rows that are looked at for the longest figure. */
@@ -70,6 +72,8 @@ interface Column {
   /** What it keeps in a narrow tab, and what it takes where there is room. */
   kept: string;
   most: string;
+  /** The most that it keeps. */
+  px: number;
 }
 
 interface Place {
@@ -92,28 +96,43 @@ function columnOf(field: Field, length: number, place: Place): Column {
   if (field.isFixed) return same(field.least ?? px);
   const kept = Math.min(px, field.least ?? keptOf(field, place));
   return {
+    px: field.isCode ? Math.min(px, KEPT_PX) : kept,
     kept: field.isCode ? `min(${px}px, ${KEPT_OF_CODE})` : `${kept}px`,
     most: !place.isBeside && (field.wraps || field.below || field.isSentence) ? `${px}fr` : `${px}px`,
   };
 }
 
-const same = (px: number): Column => ({ kept: `${px}px`, most: `${px}px` });
+const same = (px: number): Column => ({ kept: `${px}px`, most: `${px}px`, px });
 
 const isAnswer = (field: Field) => field.kind === "text" && field.isAnswer === true;
 
 /** All that the others leave it, in a tab in which that is enough to read. */
 function answerOf(field: Field, length: number, others: string): Column {
   const px = needed(field, length);
-  return { kept: `min(${px}px, max(${KEPT_ANSWER_PX}px, 100cqw - (${others})))`, most: `${px}fr` };
+  return { kept: `min(${px}px, max(${KEPT_ANSWER_PX}px, 100cqw - (${others})))`, most: `${px}fr`, px: Math.min(px, KEPT_ANSWER_PX) };
 }
 
-export function columnsOf({ fields, length }: Grid, isLined: boolean): Record<string, string> {
+function laidOut({ fields, length }: Grid, isLined: boolean): { columns: Column[]; gap: number; gaps: number } {
   const isBeside = fields.some(isAnswer);
   const gap = isLined && !isBeside && fields.length < MANY ? WIDE_GAP_PX : GAP_PX;
-  const gaps = 12 + fields.length * gap;
+  const gaps = MARGINS_PX + fields.length * gap;
   const beside = fields.map((field, at) => (isAnswer(field) ? null : columnOf(field, length, { isFirst: at === 0, isLink: isLined && at === 0, isBeside })));
   const others = [`${gaps}px`, ...beside.flatMap((column) => column?.kept ?? [])].join(" + ");
-  const columns = beside.map((column, at) => column ?? answerOf(fields[at] as Field, length, others));
+  return { columns: beside.map((column, at) => column ?? answerOf(fields[at] as Field, length, others)), gap, gaps };
+}
+
+/** The table with what it is opened for beside its first column, where it would be out of sight. */
+export function answersInSight(grid: Grid, isLined: boolean, width: number): Grid {
+  const [first, ...others] = grid.fields;
+  if (!first || !width || !others.some(isAnswer)) return grid;
+  const { columns, gap } = laidOut(grid, isLined);
+  const shown = columns.slice(0, grid.fields.findLastIndex(isAnswer) + 1);
+  if (shown.reduce((sum, { px }) => sum + px + gap, MARGINS_PX) <= width) return grid;
+  return { ...grid, fields: [first, ...others.filter(isAnswer), ...others.filter((field) => !isAnswer(field))] };
+}
+
+export function columnsOf(grid: Grid, isLined: boolean): Record<string, string> {
+  const { columns, gap, gaps } = laidOut(grid, isLined);
   return {
     "--jxs-gap": `${gap}px`,
     "--jxs-columns": columns.map(({ kept, most }) => (kept === most ? kept : `minmax(${kept}, ${most})`)).join(" "),

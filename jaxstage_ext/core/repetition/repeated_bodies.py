@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from jaxstage_ext.core import repeated_source
-from jaxstage_ext.core.body_operands import BodyOperands, Reads
-from jaxstage_ext.core.equation_kinds import EquationKinds
 from jaxstage_ext.core.jax_private import jaxprs
+from jaxstage_ext.core.repetition import repeated_source
+from jaxstage_ext.core.repetition.body_operands import BodyOperands, Reads
+from jaxstage_ext.core.repetition.equation_kinds import EquationKinds
 from jaxstage_ext.ir.sources.source import Location
 
 _MOST_PERIODS = 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from jaxstage_ext.core.equation_kinds import operand
 from jaxstage_ext.core.jax_private import jaxprs
+from jaxstage_ext.core.repetition.equation_kinds import operand
 
 
 class Reads(NamedTuple):

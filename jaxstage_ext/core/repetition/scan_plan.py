@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.core.body_operands import BodyOperands, BodyValue, OutsideValue
-from jaxstage_ext.core.equation_kinds import starts
 from jaxstage_ext.core.jax_private import jaxprs
-from jaxstage_ext.core.repeated_bodies import RepeatedBody
+from jaxstage_ext.core.repetition.body_operands import BodyOperands, BodyValue, OutsideValue
+from jaxstage_ext.core.repetition.equation_kinds import starts
+from jaxstage_ext.core.repetition.repeated_bodies import RepeatedBody
 from jaxstage_ext.report.unavailable import Unavailable
 
 

@@ -22,8 +22,8 @@ class ConstantEquation:
     """An equation that reads constants alone."""
 
     eqn: Any
-    elements: int
-    """The larger of what it reads and makes."""
+    steps: int
+    """Multiplications of a dot or a convolution; else the elements of the largest array that it reads or makes."""
     constants: frozenset[int]
     """The ids of the captured arrays that it is computed of."""
 
@@ -50,7 +50,7 @@ def _of(jaxpr: Any, known: dict[Any, frozenset[int]]) -> Iterator[ConstantEquati
         elif all(atom in known for atom in read) and not eqn.effects:
             constants, name = _NONE.union(*(known[atom] for atom in read)), eqn.primitive.name
             if constants and name not in _NOT_FOLDED:
-                yield ConstantEquation(eqn, max(map(_size, (*read, *eqn.outvars))), constants)
+                yield ConstantEquation(eqn, _steps(eqn), constants)
             if name not in _NOT_FOLDED[1:]:
                 known.update(dict.fromkeys(eqn.outvars, constants))
 
@@ -66,6 +66,17 @@ def _called(eqn: Any) -> Any:
     inner: Sequence[Any] = jaxprs.inner_jaxprs(eqn)
     is_plain = len(inner) == 1 and not inner[0].constvars and len(inner[0].invars) == len(eqn.invars)
     return inner[0] if is_plain else None
+
+
+def _steps(eqn: Any) -> int:
+    largest = max(map(_size, (*eqn.invars, *eqn.outvars)))
+    if eqn.primitive.name == "dot_general":
+        (contracted, _), _ = eqn.params["dimension_numbers"]
+        return max(largest, _size(eqn.outvars[0]) * int(np.prod([eqn.invars[0].aval.shape[at] for at in contracted])))
+    if eqn.primitive.name == "conv_general_dilated":
+        kernel, made = eqn.invars[1], eqn.params["dimension_numbers"].rhs_spec[0]
+        return max(largest, _size(eqn.outvars[0]) * (_size(kernel) // max(1, int(kernel.aval.shape[made]))))
+    return largest
 
 
 def _size(atom: Any) -> int:

@@ -16,8 +16,11 @@ SAID = {
     "pass as argument: without names": wording.pass_as_argument(()),
     "not donated: one": wording.not_donated(("params",), SIZE),
     "not donated: many": wording.not_donated(NAMES, SIZE),
-    "donate: one": wording.donate("jax.jit", "step", ("params",)),
-    "donate: two": wording.donate("nnx.jit", "step", ("net", "opt")),
+    "donate: one": wording.donate("jax.jit", "step", {"donate_argnames": ("params",)}),
+    "donate: of a lambda's *args and **kwargs": wording.donate(
+        "jax.jit", "<lambda>", {"donate_argnums": (1,), "donate_argnames": ("state",)}
+    ),
+    "donate: two": wording.donate("nnx.jit", "step", {"donate_argnames": ("net", "opt")}),
     "donate in equinox": wording.donate_in_equinox("all-except-first"),
     "donate in equinox: by no choice": wording.donate_in_equinox(""),
     "stacked residuals": wording.stacked_residuals(["In [2]:4"], 32, SIZE),

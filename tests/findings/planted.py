@@ -113,7 +113,7 @@ def layers_in_a_python_loop() -> Planted:
     class Net(nn.Module):
         @nn.compact
         def __call__(self, x: Any) -> Any:
-            for _ in range(24):
+            for _ in range(60):
                 x = x + nn.Dense(64)(nn.gelu(nn.Dense(128)(nn.LayerNorm()(x))))
             return x.mean()
 
@@ -124,7 +124,7 @@ def layers_in_a_python_loop() -> Planted:
 
 def cond_of_each_row() -> Planted:
     def row(x: Any) -> Any:
-        return jax.lax.cond(x[0] > 0, lambda x: jnp.linalg.eigh(jnp.outer(x, x))[0], lambda x: x, x)
+        return jax.lax.cond(x[0] > 0, lambda x: jnp.linalg.matrix_power(jnp.outer(x, x), 16)[0], lambda x: x, x)
 
     return Planted(jax.vmap(row), (_normal(32, 48),), FindingKind.BOTH_BRANCHES)
 
@@ -165,7 +165,9 @@ def checkpoint_around_everything() -> Planted:
 
         return forward(params, x)
 
-    return Planted(jax.grad(loss), ([_normal(256, 256)] * 4, _normal(2048, 256)), FindingKind.USELESS_CHECKPOINT)
+    return Planted(
+        jax.value_and_grad(loss), ([_normal(256, 256)] * 4, _normal(2048, 256)), FindingKind.USELESS_CHECKPOINT
+    )
 
 
 def long_scan_with_residuals() -> Planted:
@@ -194,30 +196,24 @@ def pairs_by_einsum() -> Planted:
 
 
 def same_factor_in_every_step() -> Planted:
-    def run(a: Any, x: Any) -> Any:
-        def body(i: Any, x: Any) -> Any:
-            return x + jnp.linalg.inv(a @ a.T + jnp.eye(64)) @ x
+    """XLA moves a product out of a loop by itself, and no factorisation."""
 
-        return jax.lax.fori_loop(0, 100, body, x)
+    def run(a: Any, xs: Any) -> Any:
+        def body(total: Any, x: Any) -> Any:
+            factor = jnp.linalg.cholesky(a @ a.T + jnp.eye(256))
+            return total + jax.scipy.linalg.solve_triangular(factor, x, lower=True), None
 
-    return Planted(run, (_normal(64, 64), _normal(64)), FindingKind.REPEATED_WORK)
+        return jax.lax.scan(body, xs[0], xs)[0]
+
+    return Planted(run, (_shape(256, 256), _shape(100, 256)), FindingKind.REPEATED_WORK, "h100")
 
 
-def highest_precision() -> Planted:
+def products_of_widened_values() -> Planted:
     def forward(w: Any, x: Any) -> Any:
-        return jnp.dot(x, w, precision="highest")
+        return x.astype(jnp.float32) @ w.astype(jnp.float32)
 
-    shapes = _shape(2048, 2048, dtype=jnp.bfloat16), _shape(2048, 2048, dtype=jnp.bfloat16)
-    widened = lambda w, x: forward(w.astype(jnp.float32), x.astype(jnp.float32))  # noqa: E731
-    return Planted(widened, shapes, FindingKind.EXCESS_PRECISION, "v5e:1x1")
-
-
-def odd_widths() -> Planted:
-    def forward(w: Any, x: Any) -> Any:
-        return jax.nn.relu(x @ w) @ w.T
-
-    shapes = _shape(129, 4100, dtype=jnp.bfloat16), _shape(32_768, 129, dtype=jnp.bfloat16)
-    return Planted(forward, shapes, FindingKind.TILE_PADDING, "v5e:1x1")
+    shapes = _shape(4096, 4096, dtype=jnp.bfloat16), _shape(4096, 4096, dtype=jnp.bfloat16)
+    return Planted(forward, shapes, FindingKind.EXCESS_PRECISION, "h100")
 
 
 def contraction_over_the_batch_axis() -> Planted:
@@ -301,8 +297,7 @@ PROGRAMS: tuple[Callable[[], Planted], ...] = (
     same_key_twice,
     pairs_by_einsum,
     same_factor_in_every_step,
-    highest_precision,
-    odd_widths,
+    products_of_widened_values,
     contraction_over_the_batch_axis,
     resharded_in_the_middle,
     summed_by_segment,

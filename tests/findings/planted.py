@@ -280,6 +280,22 @@ def nodes_that_python_flattens() -> Planted:
     return Planted(step, (cells, _normal(64)), FindingKind.PYTHON_CALL)
 
 
+def rope_of_all_positions() -> Planted:
+    """33.5 MB, of which the 64 rows of 512 B that this length has are read."""
+
+    def rotate(rope: Any, x: Any) -> Any:
+        return x * rope[: x.shape[1]]
+
+    return Planted(rotate, (_normal(65_536, 128), _normal(4, 64, 128)), FindingKind.UNREAD_ARGUMENT)
+
+
+def embedding_by_one_hot() -> Planted:
+    def lookup(table: Any, ids: Any) -> Any:
+        return jax.nn.one_hot(ids, table.shape[0], dtype=table.dtype) @ table
+
+    return Planted(lookup, (_normal(8192, 64), jnp.zeros((8, 128), jnp.int32)), FindingKind.INDEX_ARRAY)
+
+
 PROGRAMS: tuple[Callable[[], Planted], ...] = (
     equinox_without_donation,
     table_in_a_closure,
@@ -304,4 +320,6 @@ PROGRAMS: tuple[Callable[[], Planted], ...] = (
     many_small_kernels,
     folded_table,
     nodes_that_python_flattens,
+    rope_of_all_positions,
+    embedding_by_one_hot,
 )

@@ -66,10 +66,8 @@ def test_the_gradient_of_an_embedding() -> None:
 
 
 def test_beside_a_matrix_product_for_which_xla_has_no_kernel_of_that_order_without_a_gpu() -> None:
-    """Known by compiling with the option alone, which fails: "No supported config found"."""
+    """Known by compiling with the option alone, which fails in jaxlib 0.12: "No supported config found"."""
     inspection = inspect(sums_of_products, TABLE, AT, ROWS, target="h100")
-    with pytest.raises(jax.errors.JaxRuntimeError):
-        inspect(sums_of_products, TABLE, AT, ROWS, target="h100", compiler_options={NO_ORDER: True})
     assert inspection.findings.all().failures == ()
     [one] = found(inspection)
     assert b"sort" in one.trial.after.module.opcode

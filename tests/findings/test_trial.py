@@ -109,3 +109,19 @@ def test_the_time_of_a_compile_is_compared_with_one_in_a_worker_too(monkeypatch:
     assert trial.realised == trial.timed.seconds["compile"] - trial.after.seconds["compile"]
     monkeypatch.setattr(trial_module, "_SAME_TIME", 1e9)
     assert trial.outcome is TrialOutcome.NO_GAIN
+
+
+def test_what_gains_nothing_comes_after_what_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(call: Call) -> Call:
+        return replace(call, fn=lambda x: jnp.sort(x, 0) * 2.5)
+
+    tried = CodeChange("once(x)", False, of_call(change))
+    made = [
+        Finding(KIND, "It is so.", Stake(StakeMeasure.MOVED, None, 0.1, 1.0), change=tried),
+        Finding(FindingKind.COLLECTIVE, "It may be so.", Stake(StakeMeasure.MOVED, None, None, 1.0)),
+    ]
+    monkeypatch.setattr(found, "DETECTORS", (Detector(KIND, lambda program, progress: made),))
+    ins = inspect(once, X)
+    assert ins.findings[0].kind is KIND
+    ins.findings[0].try_()
+    assert [one.kind for one in ins.findings] == [FindingKind.COLLECTIVE, KIND]

@@ -14,6 +14,7 @@ from jaxstage_ext.findings.calls import calls_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.call_dispatch import FROM_HOST, MOVED, RELAID, RESHARDED, PassedArray, passed_arrays
 from jaxstage_ext.report.progress import Progress
@@ -27,6 +28,8 @@ _HIDDEN = 3
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for the arrays of NumPy, and one for those that lie where the program does not read them."""
+    if not _may_copy(program):
+        return []
     rows = passed_arrays(program)
     from_host = [row for row in rows if row.done == FROM_HOST and isinstance(row.leaf, np.ndarray)]
     moved = [row for row in rows if row.done in (MOVED, RESHARDED, RELAID)]
@@ -83,9 +86,22 @@ def _is_here(program: Program) -> bool:
     if not isinstance(program.executable, jax.stages.Compiled) or program.call.given is not None:
         return False
     try:
-        return bool(passed_arrays(program))
+        return not _may_copy(program) or bool(passed_arrays(program))
     except Unavailable:
         return False
+
+
+def _may_copy(program: Program) -> bool:
+    """Whether an array that the call is given is not one of JAX's on the only device of the program."""
+    if program_devices.device_count(program) > 1:
+        return True
+    here = {jax.devices()[0]}
+    leaves = jax.tree.leaves((program.call.args, dict(program.call.kwargs)))
+    return any(isinstance(leaf, np.ndarray | jax.Array) and not _lies_on(leaf, here) for leaf in leaves)
+
+
+def _lies_on(leaf: Any, devices: set[Any]) -> bool:
+    return isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and leaf.sharding.device_set == devices
 
 
 DETECTOR = Detector(FindingKind.COPIED_ARGUMENT, find, _is_here)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jaxstage_ext.analysis.memory import entry_values, in_place, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.findings.memory.module_values import module_values
 from jaxstage_ext.findings.memory.updated_inputs import CALLS, updates
 from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import memory
 
@@ -35,12 +37,13 @@ def undonated(program: Program) -> list[ArgumentMemory]:
     return [pair.argument for pair in pairs(program) if not pair.argument.donated and not pair.argument.becomes]
 
 
+@fact
 def pairs(program: Program) -> list[NewValue]:
     """The arguments of which a result is the new value: those that it takes the memory of, and those of their types."""
     entry = memory.entry(program)
     if entry is None:
         return []
-    arguments, results = entry_values.of_module(program.module, entry)
+    arguments, results = module_values(program)
     is_state = states(program.jax_traced.jaxpr.jaxpr)
     if len(is_state) != len(results) - entry.tokens:
         is_state = [True] * (len(results) - entry.tokens)
@@ -118,11 +121,15 @@ def _types(values: Sequence[ArgumentMemory | ResultMemory]) -> list[tuple[str, i
 
 def states(jaxpr: Any) -> list[bool]:
     """Of each result, whether it may be a new value: it is computed, and is not the gradient of something."""
-    return [any(_is_state(each, jaxpr) for each in jaxprs.variables([out])) for out in jaxpr.outvars]
+    makers = _makers(jaxpr)
+    return [any(_is_state(each, makers) for each in jaxprs.variables([out])) for out in jaxpr.outvars]
 
 
-def _is_state(var: Any, jaxpr: Any) -> bool:
-    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
+def _makers(jaxpr: Any) -> dict[Any, Any]:
+    return {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
+
+
+def _is_state(var: Any, makers: Mapping[Any, Any]) -> bool:
     if var not in makers:
         return False
     while (eqn := makers.get(var)) is not None:
@@ -131,7 +138,7 @@ def _is_state(var: Any, jaxpr: Any) -> bool:
         if eqn.primitive.name in CALLS:
             inner = jaxprs.inner_jaxprs(eqn)[0]
             out = inner.outvars[next(place for place, each in enumerate(eqn.outvars) if each is var)]
-            return any(_is_state(each, inner) for each in jaxprs.variables([out]))
+            return any(_is_state(each, _makers(inner)) for each in jaxprs.variables([out]))
         arrays = [each for each in jaxprs.variables(eqn.invars) if each.aval.shape or not var.aval.shape]
         if len(arrays) != 1 or arrays[0].aval.shape != var.aval.shape:
             return True

@@ -15,6 +15,7 @@ from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
 from jaxstage_ext.findings.memory.missing_donation import applies
+from jaxstage_ext.findings.memory.module_values import module_values
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import memory
@@ -42,7 +43,7 @@ def _rows(program: Program) -> list[Finding]:
     rows, _ = entry_values.parameter_arrays(module)
     if len(np.unique(rows)) < len(rows):  # XLA is given one tuple
         return []
-    arguments, _ = entry_values.of_module(module, entry)
+    arguments, _ = module_values(program)
     sizes = np.array([argument.size or 0 for argument in arguments], np.int64)
     large = np.flatnonzero(sizes >= LEAST)
     if not len(large):

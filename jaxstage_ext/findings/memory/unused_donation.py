@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jaxstage_ext.analysis.layouts import layout_text
-from jaxstage_ext.analysis.memory import entry_values
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative import rematerialization
 from jaxstage_ext.core.jax_private import argument_shardings, result_types
@@ -21,6 +20,7 @@ from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
 from jaxstage_ext.findings.memory import missing_donation, new_values
+from jaxstage_ext.findings.memory.module_values import module_values
 from jaxstage_ext.findings.staged_changes import of_jaxpr
 from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
@@ -111,7 +111,9 @@ def _unused(program: Program) -> Iterator[Unused]:
     entry, jaxpr = memory.entry(program), program.jax_traced.jaxpr.jaxpr
     if entry is None or len(entry.arguments) != len(jaxpr.invars) or entry.tokens:
         return
-    arguments, results = entry_values.of_module(program.module, entry)
+    if not any(argument.donated for argument in entry.arguments):
+        return
+    arguments, results = module_values(program)
     if len(results) != len(jaxpr.outvars):
         return
     number = {argument.name: at for at, argument in enumerate(entry.arguments)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
@@ -39,9 +39,10 @@ def updates(jaxpr: Any, constants: Sequence[Any] = ()) -> set[int]:
     sizes = [_elements(each) for each in (*jaxpr.invars, *constants)]
     places = {var: at for at, var in enumerate(jaxpr.invars)}
     found: set[int] = set()
+    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
     for out in jaxprs.variables(jaxpr.outvars):
         is_alone = not has_weights and sum(sizes) < 2 * _elements(out)
-        found |= {places[var] for var in _origins(out, jaxpr, is_training or is_alone) if var in places}
+        found |= {places[var] for var in _origins(out, jaxpr, makers, is_training or is_alone) if var in places}
     return found
 
 
@@ -49,9 +50,8 @@ def _elements(value: Any) -> int:
     return math.prod(getattr(getattr(value, "aval", value), "shape", ()))
 
 
-def _origins(out: Any, jaxpr: Any, takes_steps: bool) -> set[Any]:
+def _origins(out: Any, jaxpr: Any, makers: Mapping[Any, Any], takes_steps: bool) -> set[Any]:
     """The inputs of a jaxpr that one of its values is an update of."""
-    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
     inputs, todo, seen, found = set(jaxpr.invars), [out], set[Any](), set[Any]()
     while todo:
         var = todo.pop()
@@ -80,8 +80,9 @@ def _updated_by(eqn: Any, var: Any, takes_steps: bool) -> list[Any]:
     if name in CALLS:
         inner = jaxprs.inner_jaxprs(eqn)[0]
         if len(inner.invars) == len(eqn.invars):
-            [made] = jaxprs.variables([inner.outvars[place]]) or [None]
             numbers = {each: at for at, each in enumerate(inner.invars)}
-            origins = _origins(made, inner, takes_steps) if made is not None else set()
+            makers = {each: one for one in inner.eqns for each in one.outvars}
+            made = jaxprs.variables([inner.outvars[place]])
+            origins = {each for out in made for each in _origins(out, inner, makers, takes_steps)}
             return jaxprs.variables([eqn.invars[numbers[each]] for each in origins if each in numbers])
     return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -16,13 +17,21 @@ CALLS = ("jit", "pjit", "closed_call")
 """Primitives that call a function and do nothing else."""
 
 
+_made: weakref.WeakKeyDictionary[Any, dict[tuple[str, ...], Any]] = weakref.WeakKeyDictionary()
+"""What was inlined already, as long as the jaxpr that it was made of lives."""
+
+
 def inlined(jaxpr: Any, names_of: Collection[str] = CALLS) -> Any:
     """The jaxpr with the equations of jitted functions, or of these primitives, where they close over nothing."""
     if not any(_can_inline(eqn, names_of) for eqn in jaxpr.eqns):
         return jaxpr
-    names: dict[Any, Any] = {}
-    eqns = list(_inlined(jaxpr.eqns, names, names_of))
-    return with_equations(jaxpr, eqns, names)
+    made = _made.setdefault(jaxpr, {})
+    key = tuple(names_of)
+    if key not in made:
+        names: dict[Any, Any] = {}
+        eqns = list(_inlined(jaxpr.eqns, names, names_of))
+        made[key] = with_equations(jaxpr, eqns, names)
+    return made[key]
 
 
 def _inlined(equations: Sequence[Any], names: dict[Any, Any], names_of: Collection[str]) -> Iterator[Any]:

@@ -27,7 +27,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 _SAME = 0.005
 """Of the whole, a gain or loss that is none."""
-_EARLIER_TIMES = ("trace time", "lower time")
+_TIMES = ("trace time", "lower time", "compile time")
+"""Of two processes, one of which had the program already."""
 _SAME_TIME = 0.1
 """The same of the time of a compile, which is timed once."""
 _CHANGED = ("changed", "removed", "added")
@@ -62,8 +63,8 @@ class Trial:
 
     @cached_property
     def changed(self) -> list[PairedFigure]:
-        """Those that are known of both and differ, without the call and the times before the compile."""
-        shown = (one for one in self.figures if one.group != "call" and one.title not in _EARLIER_TIMES)
+        """Those that are known of both and differ, without the call and the times of stages."""
+        shown = (one for one in self.figures if one.group != "call" and one.title not in _TIMES)
         return [
             one for one in shown if not one.is_same and one.before.value is not None and one.after.value is not None
         ]

@@ -33,6 +33,8 @@ ONCE = {
     "test_packaging.py": "reads archives",
     "test_mutants.py": "reads source",
     "test_suites.py": "runs make",
+    "findings/test_planted.py": "each kind has its program on both",
+    "findings/test_well_made.py": "each kind has its twins on both",
     "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
 }
 """Folders and files of tests/, with the reason."""
@@ -45,6 +47,10 @@ ON_BOTH = {
     "ir/test_golden.py": "reads what this version makes",
 }
 """Exceptions to `ONCE`."""
+
+
+_HERE = {"truth": ("local",), "findings": ("local", "cpu")}
+"""How targets of this machine begin, by the rooms of tests that are about figures."""
 
 
 def is_left_out(path: Path) -> bool:
@@ -64,9 +70,10 @@ def is_deselected(item: pytest.Item) -> bool:
 
 
 def is_elsewhere(item: pytest.Item) -> bool:
-    """Whether a test of truth/ is about a device that is not here: libtpu and CUDA's compiler answer on the newest."""
-    if not IS_OLDEST_SUITE or TESTS / "truth" not in item.path.parents:
+    """Whether a test of truth/ or findings/ is about a device that is not here: the newest compilers answer."""
+    rooms = [_HERE[room] for room in _HERE if TESTS / room in item.path.parents]
+    if not IS_OLDEST_SUITE or not rooms:
         return False
     given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
     target = getattr(given.get("expectation"), "target", given.get("target", "local"))
-    return isinstance(target, str) and target != "local"
+    return isinstance(target, str) and not target.startswith(rooms[0])

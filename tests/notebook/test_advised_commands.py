@@ -11,7 +11,7 @@ from helpers.magic_shell import Shell, fresh_shell
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = sorted((ROOT / "tests" / "wording" / "__snapshots__" / "test_sentences").iterdir())
-CALL_WITHOUT_A_CELL = re.compile(r"%%[a-z_]+ (?:-[^`(]* )?[\w.]+\([^)]*\)")
+CALL_WITHOUT_A_CELL = re.compile(r"%%[a-z_]+ (?:-[^`(\n]* )?[\w.]+\([^)]*\)")
 """IPython refuses a cell magic that has no line below it: `%%profile is a cell magic, but the cell body is empty`."""
 MODEL = """\
 @jax.jit
@@ -29,15 +29,15 @@ def shell() -> Iterator[Shell]:
         yield shell
 
 
-def in_backquotes(text: str) -> str:
-    found = re.search(r"`(%[^`]+)`", text)
+def advised(text: str) -> str:
+    found = re.search(r"(%\w+ \w+\(\.\.\.\))", text)
     assert found, text
     return found[1]
 
 
 def test_what_an_answer_says_measures_it_measures_it(shell: Shell) -> None:
     assert shell.run("%compile -o p step(w, x)").ok
-    command = in_backquotes(shell["p"].answers["answer"][-1]).replace("(...)", "(w, x)")
+    command = advised(shell["p"].answers["answer"][-1]).replace("(...)", "(w, x)")
     seen = shell.run(command.replace("%profile ", "%profile -o p "))
     assert seen.ok, seen.text
     assert shell["p"].timeline.headline.line.startswith("In [")

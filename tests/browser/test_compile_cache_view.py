@@ -28,7 +28,7 @@ def test_the_folder_in_use_and_its_entries(open_notebook: Opener, lab: Server, t
     notebook.run_all()
     panel = notebook.panel().root
     panel.locator(".jxs-cc-head").wait_for()
-    expect(panel.locator(".jxs-cc-head .jxs-headline")).to_contain_text("/cache", use_inner_text=True)
+    expect(panel.locator(".jxs-cc-head .jxs-headline")).to_contain_text(str(tmp_path / "cache"), use_inner_text=True)
     expect(panel.locator(".jxs-cc-wrong").first).to_contain_text("later was set later", use_inner_text=True)
     rows = panel.locator("[data-row]")
     assert rows.count() == len(list((tmp_path / "cache").glob("*-cache")))
@@ -51,7 +51,7 @@ def test_an_empty_panel_is_short_and_a_row_opens_its_entry(open_notebook: Opener
     expect(full.locator(".jxs-cc-misses")).to_contain_text(
         "1 because xla_cpu_enable_fast_math changed", use_inner_text=True
     )
-    expect(full.locator(".jxs-cc-wrong").first).to_contain_text("/second/cache", use_inner_text=True)
+    expect(full.locator(".jxs-cc-wrong").first).to_contain_text(str(tmp_path / "second" / "cache"), use_inner_text=True)
     full.locator("[data-row]").first.click()
     full.locator(".jxs-cc-entry dl").wait_for()
     expect(full.locator(".jxs-cc-entry")).to_contain_text("xla_cpu_enable_fast_math: was", use_inner_text=True)

@@ -298,7 +298,7 @@ def test_a_cell_for_several_targets_shows_one_panel_each_and_binds_the_first(she
     assert seen.ok, seen.text
     assert len(seen.panels) == 2
     assert list(shell["ins"].targets) == ["local", "cpu:2"]
-    assert "cpu:2 · cpu, 2 devices" in seen.text
+    assert "cpu:2 · cpu, 1 of 2 devices used" in seen.text
 
 
 def test_run_uses_the_executable_of_this_kernel(shell: Shell) -> None:

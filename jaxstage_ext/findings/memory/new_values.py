@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.memory import entry_values, in_place, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
-from jaxstage_ext.findings.memory.module_values import module_values
+from jaxstage_ext.findings.memory.entry_by_module import module_values
 from jaxstage_ext.findings.memory.updated_inputs import CALLS, updates
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.fact import fact

@@ -14,8 +14,8 @@ from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
+from jaxstage_ext.findings.memory.entry_by_module import module_values
 from jaxstage_ext.findings.memory.missing_donation import applies
-from jaxstage_ext.findings.memory.module_values import module_values
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import memory

@@ -20,7 +20,7 @@ from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
 from jaxstage_ext.findings.memory import missing_donation, new_values
-from jaxstage_ext.findings.memory.module_values import module_values
+from jaxstage_ext.findings.memory.entry_by_module import module_values
 from jaxstage_ext.findings.staged_changes import of_jaxpr
 from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program

@@ -14,6 +14,7 @@ from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.found import FoundIn
 from jaxstage_ext.findings.session_findings import SessionFindings
+from jaxstage_ext.panel.showing import display
 
 PROGRAMS = """
 from jax import lax
@@ -30,7 +31,10 @@ def tidy(x):
 
 @pytest.fixture(scope="module")
 def shell() -> Iterator[Shell]:
-    with heard_compiles(), fresh_shell() as made:
+    """Panels that other tests of this process left live are no inspections of this session."""
+    shown, others = display.live_panels, {model for model, *_ in display.live_panels()}
+    with pytest.MonkeyPatch.context() as patch, heard_compiles(), fresh_shell() as made:
+        patch.setattr(display, "live_panels", lambda: [each for each in shown() if each[0] not in others])
         made.run(PROGRAMS)
         yield made
 

@@ -39,7 +39,6 @@ class FindingKind(enum.Enum):
         f"{_JAX}gradient-checkpointing.html",
     )
     RESIDUALS = "residuals of the backward pass", FindingGroup.MEMORY, f"{_JAX}gradient-checkpointing.html"
-    WIDE_RESIDUAL = "residuals wider than they are computed", FindingGroup.MEMORY
     CAPTURED_CONSTANT = "large captured constant", FindingGroup.MEMORY, f"{_JAX}internals/constants.html"
     UNREAD_ARGUMENT = "argument that nothing reads", FindingGroup.MEMORY
     REPLICATED_STATE = (
@@ -49,7 +48,6 @@ class FindingKind(enum.Enum):
     )
     INDEX_ARRAY = "index array larger than the data", FindingGroup.MEMORY
     TILE_PADDING = "padding of the device's tiles", FindingGroup.MEMORY, f"{_XLA}tiled_layout"
-    LATE_FREE = "live at the peak and not needed there", FindingGroup.MEMORY
     EXTRA_FLOPS = "more FLOPs than the jaxpr has", FindingGroup.COMPUTE
     BOTH_BRANCHES = "both branches of a cond run", FindingGroup.COMPUTE, f"{_JAX}_autosummary/jax.lax.cond.html"
     REPEATED_WORK = "the same work in every iteration", FindingGroup.COMPUTE
@@ -89,6 +87,3 @@ class FindingKind(enum.Enum):
     STALE_VALUE = "value that JAX no longer reads", FindingGroup.CALLS, f"{_JAX}faq.html"
     NONDETERMINISTIC = "results that differ from run to run", FindingGroup.CALLS
     REUSED_KEY = "random key used twice", FindingGroup.CALLS, f"{_JAX}jax.experimental.key_reuse.html"
-
-
-KINDS = tuple(FindingKind)

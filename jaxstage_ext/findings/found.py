@@ -140,11 +140,6 @@ class Findings(Sequence[FoundIn]):
             notes.append(wording.waiting([one.kind for one in self.waiting], self.seconds))
         return [*notes, *self.failures]
 
-    @property
-    def lines(self) -> list[str]:
-        """What a text form says: a paragraph for each of the first, and what was looked for."""
-        return [*(wording.in_short(one, one.tried) for one in self.found[:MOST_SHOWN]), *self.notes]
-
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.found[:MOST_SHOWN]), *self.notes])
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.analysis.dtypes.conversions import short
 from jaxstage_ext.core.promotion import widened_products
 from jaxstage_ext.core.promotion.narrow_sums import NarrowSum, narrow_sums
 from jaxstage_ext.core.promotion.widened_products import WidenedProducts
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
+from jaxstage_ext.findings.compute.compute_bound import compute_bound_seconds
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.progress import Progress
 
@@ -36,7 +33,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
 
 def _of_products(program: Program, products: WidenedProducts) -> list[Finding]:
     places, equations = EquationPlaces(program), list(products.equations.values())
-    seconds = _seconds(program, {places.line(eqn) for eqn in equations})
+    seconds = compute_bound_seconds(program, {places.line(eqn) for eqn in equations}, "f32")
     largest = max(products.flops, key=lambda at: products.flops[at])
     if not seconds:
         return []
@@ -52,16 +49,6 @@ def _of_products(program: Program, products: WidenedProducts) -> list[Finding]:
             tab="dtypes",
         )
     ]
-
-
-def _seconds(program: Program, lines: set[str]) -> float:
-    """What the instructions of some lines take that compute in f32 bounds."""
-    roof = device_roofline(program)
-    is_wide = [
-        line in lines and bound is Ceiling.COMPUTE and "f32" in unit
-        for line, bound, unit in zip(roof.line, roof.bound, roof.unit, strict=True)
-    ]
-    return float(np.nansum(roof.seconds[np.array(is_wide, bool)]))
 
 
 def _of_sum(program: Program, found: NarrowSum) -> Finding:

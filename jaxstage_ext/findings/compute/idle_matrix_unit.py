@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from jaxstage_ext.analysis.cost.ceilings import Ceiling
 from jaxstage_ext.core.rewrites import written_out_products
 from jaxstage_ext.core.rewrites.written_out_products import WrittenOutProduct
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
+from jaxstage_ext.findings.compute.compute_bound import compute_bound_seconds
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.progress import Progress
 
@@ -34,7 +31,9 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
 
 def _finding(program: Program, found: list[WrittenOutProduct]) -> list[Finding]:
     places, largest = EquationPlaces(program), max(found, key=lambda one: one.flops)
-    seconds = _seconds(program, {places.line(eqn) for one in found for eqn in (one.total, one.factors)})
+    seconds = compute_bound_seconds(
+        program, {places.line(eqn) for one in found for eqn in (one.total, one.factors)}, "vector"
+    )
     if not seconds:
         return []
     return [
@@ -50,16 +49,6 @@ def _finding(program: Program, found: list[WrittenOutProduct]) -> list[Finding]:
             tab="cost",
         )
     ]
-
-
-def _seconds(program: Program, lines: set[str]) -> float:
-    """What the instructions of some lines take that vector units bound."""
-    roof = device_roofline(program)
-    is_vector = [
-        line in lines and bound is Ceiling.COMPUTE and "vector" in unit
-        for line, bound, unit in zip(roof.line, roof.bound, roof.unit, strict=True)
-    ]
-    return float(np.nansum(roof.seconds[np.array(is_vector, bool)]))
 
 
 DETECTOR = Detector(FindingKind.IDLE_MATRIX_UNIT, find, applies)

@@ -15,6 +15,16 @@ CANNOT_BE_TRIED = "this change has to be made by hand; inspect the changed funct
 CHANGED = "with the change"
 
 
+NO_CHANGE_KNOWN = "no change is known that saves it"
+
+
+def gain(finding: Finding) -> str:
+    """What the change of a finding saves; that none is known, where there is none."""
+    if finding.change is None and finding.stake.most is None and finding.stake.measure.unit:
+        return NO_CHANGE_KNOWN
+    return stake(finding.stake)
+
+
 def stake(stake: Stake) -> str:
     """`saves 16.8 MB, 49% of the memory needed`; a range where only its ends are known."""
     if stake.measure is StakeMeasure.REPEATABILITY:
@@ -41,7 +51,9 @@ def _amount(value: float, unit: str) -> str:
 def in_short(finding: Finding, tried: str = "") -> str:
     """One paragraph: what is so, where, what it costs and, in `tried`, what a trial showed."""
     where = f"{finding.line}: " if finding.line and not finding.text.startswith(finding.line) else ""
-    parts = [f"{where}{finding.text}", f"Changing it {stake(finding.stake)}." if finding.stake.measure.unit else ""]
+    said = gain(finding)
+    changed = f"Changing it {said}." if said != NO_CHANGE_KNOWN and finding.stake.measure.unit else ""
+    parts = [f"{where}{finding.text}", changed]
     return " ".join(part for part in (*parts, tried) if part)
 
 

@@ -124,7 +124,7 @@ class Findings(Sequence[FoundIn]):
             "kind": Column([one.kind.value for one in self.found]),
             "finding": Column([one.text for one in self.found]),
             "line": Column([one.line for one in self.found]),
-            "stake": Column([wording.stake(one.stake) for one in self.found]),
+            "stake": Column([wording.gain(one) for one in self.found]),
             "change": Column(["; ".join(one.change.lines) if one.change else "" for one in self.found]),
             "tried": Column([one.tried for one in self.found]),
         }

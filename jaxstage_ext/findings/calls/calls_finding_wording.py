@@ -54,6 +54,60 @@ def flatten_once(function: str, names: Sequence[str], arguments: Sequence[str], 
     )
 
 
+def traverses(names: Sequence[str], seconds: float) -> str:
+    """Graphs of nnx, which its jit takes apart before each call and puts together behind it."""
+    them = "it" if len(names) == 1 else "them"
+    return (
+        f"In each call nnx.jit takes {_shown(names)} apart and puts {them} together in Python: at least "
+        f"{duration(seconds)} on this machine."
+    )
+
+
+def cached_partial(function: str, graphs: Sequence[str], others: Sequence[str]) -> str:
+    """The change: nnx keeps what it found of the graphs."""
+    given, made = ", ".join(graphs), f"{function}_cached"
+    return f"{made} = nnx.cached_partial({function}, {given})  # once, before the loop\n{made}({', '.join(others)})"
+
+
+def split_once() -> str:
+    """The change, where no graph comes first."""
+    return (
+        "# take the modules as the first arguments, then nnx.cached_partial(function, module) once, before the loop;\n"
+        "# or nnx.split them once, jax.jit a function of the state, and nnx.merge in it"
+    )
+
+
+STRUCTURE_STAYS = (
+    "The modules may get new values then, and no new layers or variables. Calls that nobody waits for hide the time, as "
+    "long as the device has more to do than Python."
+)
+
+
+def flattens_modules(names: Sequence[str], seconds: float) -> str:
+    """Modules of equinox, which are pytree nodes of Python's."""
+    return (
+        f"In each call eqx.filter_jit flattens {_listed(names)} by Python functions: at least {duration(seconds)} more "
+        "than for a list of the same arrays, on this machine."
+    )
+
+
+def arrays_of_modules(function: str, modules: Sequence[str], arguments: Sequence[str]) -> str:
+    """The change: the arrays are passed, and the modules are built while JAX traces."""
+    trees = modules[0] if len(modules) == 1 else f"({', '.join(modules)})"
+    others = [name for name in arguments if name not in modules]
+    return "\n".join(
+        (
+            f"arrays, static = eqx.partition({trees}, eqx.is_array)  # once, before the loop",
+            "leaves, tree = jax.tree.flatten(arrays)",
+            "",
+            "@jax.jit",
+            f"def {function}_of_leaves({', '.join(['leaves', *others])}):",
+            f"    {', '.join(modules)} = eqx.combine(jax.tree.unflatten(tree, leaves), static)",
+            f"    return {function}({', '.join(arguments)})",
+        )
+    )
+
+
 def _statics(options: Mapping[str, object], arguments: Sequence[str]) -> list[str]:
     numbers, names = options.get("static_argnums", ()), options.get("static_argnames", ())
     by_place = [arguments[number] for number in numbers if -len(arguments) <= number < len(arguments)]  # type: ignore[attr-defined]

@@ -38,4 +38,10 @@ SAID = {
     "split key of a state": wording.split_key("state['rng']", "uniform", False),
     "split key in a loop": wording.split_key("key", "scan", True),
     "bind once": wording.bind_once("step", "config"),
+    "nnx.jit": wording.traverses(("net",), 0.0016),
+    "nnx.jit: several": wording.traverses(("net", "optimizer"), 0.0016),
+    "cached partial": wording.cached_partial("step", ("net", "optimizer"), ("x", "y")),
+    "split once": wording.split_once(),
+    "filter_jit": wording.flattens_modules(("model",), 0.0004),
+    "arrays of modules": wording.arrays_of_modules("step", ("model", "state"), ("model", "state", "x")),
 }

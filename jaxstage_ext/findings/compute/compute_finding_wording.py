@@ -215,6 +215,14 @@ def unroll(steps: int, is_scan: bool) -> str:
     return "# fewer iterations with more work in each: jax.vmap over what is independent"
 
 
+def batched_map(size: int) -> str:
+    """The change of a map."""
+    return (
+        f"jax.lax.map(f, xs, batch_size={size})  # elements computed together, one batch after the other\n"
+        "# or jax.vmap(f)(xs), where the memory suffices for all at once"
+    )
+
+
 def stacked() -> str:
     """The change of many arrays."""
     return "# stack arrays of one shape, and apply jax.vmap, or one operation, to all of them"

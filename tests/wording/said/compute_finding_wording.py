@@ -47,6 +47,7 @@ SAID = {
     "small kernels: most here": wording.small_kernels(4001, 9e-6, 3000),
     "unroll": wording.unroll(8, True),
     "unroll: a while loop": wording.unroll(8, False),
+    "batched map": wording.batched_map(128),
     "stacked": wording.stacked(),
     "written out": wording.written_out(1, 3.4e9),
     "written out: several": wording.written_out(3, 3.4e9),

@@ -78,8 +78,8 @@ def split_once() -> str:
 
 
 STRUCTURE_STAYS = (
-    "The modules may get new values then, and no new layers or variables. Calls that nobody waits for hide the time, as "
-    "long as the device has more to do than Python."
+    "The modules may get new values then, and no new layers or variables. "
+    "Calls that nobody waits for hide the time, as long as the device has more to do than Python."
 )
 
 

@@ -1,4 +1,4 @@
-"""Operations that have a cheaper form: an inverse for a product, a sort for a few elements, cumulative sums on a CPU."""
+"""Operations that have a cheaper form: inverses of products, sorts for a few elements, cumulative sums."""
 
 from __future__ import annotations
 

@@ -46,6 +46,7 @@ SAID = {
     "cumulative": wording.cumulative("cumsum", "f32[360,160,120]", 0),
     "as a scan": wording.as_scan("cumsum", 0),
     "as a scan: another axis": wording.as_scan("cummax", 1),
+    "as a scan: least": wording.as_scan("cummin", 0),
     "recomputed": wording.recomputed(0.25, 0.004),
     "without a checkpoint": wording.without_checkpoint(),
     "widened": wording.widened(1, "bf16"),

@@ -13,6 +13,7 @@ from jaxstage_ext.core.rewrites import cumulative_scans, inverse_products, repla
 from jaxstage_ext.core.rewrites.replacements import Form, Replacement, Site
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
+from jaxstage_ext.findings.compute import jacobian_mode
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
@@ -34,6 +35,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     if program.jax_traced is None:
         return []
     return [
+        *jacobian_mode.find(program),
         *_of_form(program, inverse_products.FORM, _inverse),
         *_of_form(program, sorted_ends.FORM, _sorted),
         *(_of_form(program, cumulative_scans.FORM, _cumulative) if program.platform == "cpu" else []),

@@ -215,6 +215,26 @@ def as_scan(operation: str, axis: int) -> str:
     return f"rows = {rows}\n{result}"
 
 
+def jacobian(is_reverse: bool, passes: int, others: int) -> str:
+    """A Jacobian in the mode that takes more derivatives."""
+    if is_reverse:
+        return (
+            f"jax.jacrev runs the backward pass once for each of {plural(passes, 'result')}, and the arguments have "
+            f"{plural(others, 'element')}: forward mode takes as many derivatives as there are elements of arguments."
+        )
+    return (
+        f"jax.jacfwd takes a derivative for each of {plural(passes, 'element')} of the arguments, and there "
+        f"{'is' if others == 1 else 'are'} {plural(others, 'result')}: reverse mode takes one for each result."
+    )
+
+
+def other_mode(is_reverse: bool, name: str) -> str:
+    """The change."""
+    if is_reverse:
+        return f"jax.jacfwd({name})  # in place of jax.jacrev({name}), with the same options"
+    return f"jax.jacrev({name})  # in place of jax.jacfwd({name}), with the same options; jax.grad of one number"
+
+
 def recomputed(part: float, filled: float) -> str:
     """What checkpoints compute once more, though there is memory."""
     return (

@@ -83,6 +83,7 @@ class FindingKind(enum.Enum):
         FindingGroup.COMPILE_TIME,
         f"{_JAX}persistent_compilation_cache.html",
     )
+    EAGER_CALL = "operations outside of jax.jit", FindingGroup.CALLS, f"{_JAX}jit-compilation.html"
     PYTHON_CALL = "Python work in every call", FindingGroup.CALLS, f"{_JAX}pytrees.html"
     COPIED_ARGUMENT = "arguments copied in every call", FindingGroup.CALLS
     STALE_VALUE = "value that JAX no longer reads", FindingGroup.CALLS, f"{_JAX}faq.html"

@@ -37,7 +37,8 @@ def stake(stake: Stake) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value:,.0f} {unit}" if unit == StakeMeasure.LAUNCHES.unit else scaled(value, unit)
+    counted = (StakeMeasure.LAUNCHES.unit, StakeMeasure.DISPATCHES.unit)
+    return f"{value:,.0f} {unit}" if unit in counted else scaled(value, unit)
 
 
 def in_short(finding: Finding, tried: str = "") -> str:

@@ -54,6 +54,25 @@ def flatten_once(function: str, names: Sequence[str], arguments: Sequence[str], 
     )
 
 
+SHOWN_JITTED = "What is shown of it here is what jax.jit makes of it. Nothing is lost where something else jits it."
+
+
+def runs_eagerly(function: str, count: int) -> str:
+    """A function that ran outside of jax.jit."""
+    return (
+        f"{function} ran outside of jax.jit, where JAX dispatches its {plural(count, 'operation')} one by one, each as "
+        "a program of its own, and fuses none of them."
+    )
+
+
+def jit_it(function: str, is_transformed: bool) -> str:
+    """The change, where no diff can be written; `is_transformed` by jax.grad or the like, which belongs inside of it."""
+    if is_transformed and function.isidentifier():
+        return f"# jax.jit around all of it, as in jax.jit(jax.value_and_grad({function})), once, before the loop"
+    name = f"{function} = " if function.isidentifier() else "call = "
+    return f"{name}jax.jit({function})  # once, before the loop"
+
+
 def traverses(names: Sequence[str], seconds: float) -> str:
     """Graphs of nnx, which its jit takes apart before each call and puts together behind it."""
     them = "it" if len(names) == 1 else "them"

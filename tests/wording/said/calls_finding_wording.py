@@ -44,4 +44,8 @@ SAID = {
     "split once": wording.split_once(),
     "filter_jit": wording.flattens_modules(("model",), 0.0004),
     "arrays of modules": wording.arrays_of_modules("step", ("model", "state"), ("model", "state", "x")),
+    "eager": wording.runs_eagerly("step", 80),
+    "jit it": wording.jit_it("step", False),
+    "jit it: an expression": wording.jit_it("jax.grad(loss)", True),
+    "jit it: transformed": wording.jit_it("loss", True),
 }

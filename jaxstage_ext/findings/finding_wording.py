@@ -31,6 +31,8 @@ def stake(stake: Stake) -> str:
         return "two runs may differ"
     if not stake.measure.unit:
         return "the result may not be what you mean"
+    if stake.most is None and stake.least:
+        return f"saves at least {_amount(stake.least, stake.measure.unit)} of {stake.measure.value}"
     if stake.most is None:
         return f"saves part of {stake.measure.value}; how much is unknown"
     most = _amount(stake.most, stake.measure.unit)
@@ -45,7 +47,8 @@ def stake(stake: Stake) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value:,.0f} {unit}" if unit == StakeMeasure.LAUNCHES.unit else scaled(value, unit)
+    counted = (StakeMeasure.LAUNCHES.unit, StakeMeasure.DISPATCHES.unit)
+    return f"{value:,.0f} {unit}" if unit in counted else scaled(value, unit)
 
 
 def in_short(finding: Finding, tried: str = "") -> str:
@@ -55,6 +58,16 @@ def in_short(finding: Finding, tried: str = "") -> str:
     changed = f"Changing it {said}." if said != NO_CHANGE_KNOWN and finding.stake.measure.unit else ""
     parts = [f"{where}{finding.text}", changed]
     return " ".join(part for part in (*parts, tried) if part)
+
+
+_MOST_LINES = 4
+
+
+def change_in_short(finding: Finding) -> list[str]:
+    """The first lines to write, the first behind an arrow; none where no change is known."""
+    lines = [line.removeprefix("# ") for line in finding.change.lines if line.strip()] if finding.change else []
+    more = ["…"] if len(lines) > _MOST_LINES else []
+    return [f"{'→' if at == 0 else ' '} {line}" for at, line in enumerate([*lines[:_MOST_LINES], *more])]
 
 
 def in_full(finding: Finding, tried: str = "") -> str:

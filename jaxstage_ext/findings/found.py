@@ -171,15 +171,21 @@ MOST_SAID = 3
 """Findings that stand in forms which show other things too."""
 
 
-def said_briefly(program: Program) -> list[str]:
-    """A sentence for each of the first findings and how many more there are; only what takes milliseconds."""
+def said_briefly(program: Program) -> list[list[str]]:
+    """Of each of the first findings its sentence and what to write, then how many more there are.
+
+    Only what takes milliseconds.
+    """
     made = _looked_briefly(program)
     if made is None or not made.looked:
         return []
-    said = [wording.in_short(one, one.tried) for one in made[:MOST_SAID]]
+    said = [
+        [wording.in_short(one, one.tried), *([] if _is_refuted(one) else wording.change_in_short(one))]
+        for one in made[:MOST_SAID]
+    ]
     if (more := len(made) - MOST_SAID) > 0:
-        said.append(wording.more_in(more))
-    return said or [wording.nothing_found_in(len(made.looked), len(made.waiting))]
+        said.append([wording.more_in(more)])
+    return said or [[wording.nothing_found_in(len(made.looked), len(made.waiting))]]
 
 
 def said_first(program: Program) -> str:

@@ -43,7 +43,8 @@ class FoundInSession:
     @property
     def text(self) -> str:
         """One paragraph."""
-        return f"{self.where}: {wording.in_short(self.finding, self.tried)}"
+        said = f"{self.where}: {wording.in_short(self.finding, self.tried)}"
+        return "\n".join([said, *(f"    {line}" for line in wording.change_in_short(self.finding))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,7 +128,7 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if said := computed_facts.findings(program):
         yield (
             "findings",
-            [line for text in said for line in textwrap.wrap(cut(text, _PARAGRAPH), inner, subsequent_indent="  ")],
+            [line for sentence, *code in said for line in _finding(sentence, code, inner)],
         )
     if answered := computed_facts.answers(program):
         said = [cut(f"{asked} {clean(text)}", _PARAGRAPH) for asked, text in answered]
@@ -148,6 +148,12 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         if kind != "python":
             lines = _or_why(titles[kind], functools.partial(_excerpt_lines, program, doc, inner))
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
+
+
+def _finding(sentence: str, code: Sequence[str], inner: int) -> Iterator[str]:
+    yield from textwrap.wrap(cut(sentence, _PARAGRAPH), inner, subsequent_indent="  ")
+    for line in code:
+        yield from textwrap.wrap(cut(f"    {line}", _PARAGRAPH), inner, subsequent_indent="        ")
 
 
 def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:

@@ -34,6 +34,8 @@ SAID = {
     "exactly": wording.stake(Stake(StakeMeasure.TIME, 0.001, 0.001, 0.004)),
     "a range": wording.stake(Stake(StakeMeasure.SENT, 1_000, 2_000, 4_000)),
     "of an unknown whole": wording.stake(Stake(StakeMeasure.TIME, None, 0.001)),
+    "at least this": wording.stake(Stake(StakeMeasure.HOST, 0.002)),
+    "what to write": wording.change_in_short(FINDING),
     "unknown": wording.stake(Stake(StakeMeasure.MOVED)),
     "wrong results": wording.stake(Stake(StakeMeasure.RESULT)),
     "differing results": wording.stake(Stake(StakeMeasure.REPEATABILITY)),

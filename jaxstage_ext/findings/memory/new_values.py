@@ -24,6 +24,8 @@ LEAST_ALONE = 1 << 20
 _MOSTLY = 0.5
 """Of a parameter's bytes, what has to have a new value; of all arguments' bytes, where a program has one result."""
 
+_SUMS = ("add", "add_any")
+
 
 class NewValue(NamedTuple):
     """An argument and the result that is its new value."""
@@ -139,8 +141,26 @@ def _is_state(var: Any, makers: Mapping[Any, Any]) -> bool:
             inner = jaxprs.inner_jaxprs(eqn)[0]
             out = inner.outvars[next(place for place, each in enumerate(eqn.outvars) if each is var)]
             return any(_is_state(each, _makers(inner)) for each in jaxprs.variables([out]))
+        if eqn.primitive.name == "scan" and _starts_from_constants(eqn, var, makers):
+            return False
         arrays = [each for each in jaxprs.variables(eqn.invars) if each.aval.shape or not var.aval.shape]
+        if eqn.primitive.name in _SUMS and len(arrays) > 1:
+            return any(each not in makers or _is_state(each, makers) for each in arrays)
         if len(arrays) != 1 or arrays[0].aval.shape != var.aval.shape:
             return True
         [var] = arrays
     return True
+
+
+def _starts_from_constants(scan: Any, var: Any, makers: Mapping[Any, Any]) -> bool:
+    """Whether a scan sums up something of its own, such as the gradients of several batches."""
+    _, carry, _ = jaxprs.parts_of_scan(scan.params, scan.invars)
+    place = scan.outvars.index(var)
+    return place < len(carry) and _is_constant(carry[place], makers)
+
+
+def _is_constant(value: Any, makers: Mapping[Any, Any]) -> bool:
+    if not jaxprs.variables([value]):
+        return True
+    eqn = makers.get(value)
+    return eqn is not None and all(_is_constant(each, makers) for each in eqn.invars)

@@ -38,19 +38,23 @@ def _over(row: CollectiveRow) -> str:
     return f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
 
 
+def _why(row: CollectiveRow) -> str:
+    causes = [text for cause in row.causes if (text := collective_wording.cause(cause))]
+    return f" ({causes[0]})" if causes else ""
+
+
 def collective(row: CollectiveRow, count: int, sent: float | None) -> str:
     """Collectives that are alike."""
-    causes = [text for cause in row.causes if (text := collective_wording.cause(cause))]
-    why = f" ({causes[0]})" if causes else ""
     what = f"{row.op.kind} of {scaled(row.payload, 'B')}" if count == 1 else f"{plural(count, row.op.kind)}"
     each = "" if sent is None else f": each device sends {scaled(sent, 'B')}"
-    return f"{what}{_over(row)}{why}{each}."
+    return f"{what}{_over(row)}{_why(row)}{each}."
 
 
 def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: float) -> str:
     """Collectives that nothing hides and that no change was found for."""
-    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}"
-    taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides it"
+    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}{_why(row)}"
+    hidden = "it" if count == 1 else "them"
+    taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides {hidden}"
     if count == 1:
         return f"The {first} takes {taken}."
     return f"{count:,} collectives take {taken}; the largest is the {first}."

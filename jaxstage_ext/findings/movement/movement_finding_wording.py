@@ -132,6 +132,42 @@ def call_less(kind: str, name: str) -> str:
     return f"# return from the loop what {name or 'the function'} needs, and call it once on all of it after the loop"
 
 
+def _callback(kind: str, name: str) -> str:
+    if kind == "debug_print":
+        return f"jax.debug.print({name})"
+    return f"{kind} of {name}" if name else kind
+
+
+def gathered_for_callback(kind: str, name: str, size: float) -> str:
+    """A callback whose argument lies in parts on several devices."""
+    return (
+        f"{_callback(kind, name)} takes {scaled(size, 'B')} that are sharded: XLA gathers all of it on every device, "
+        "as a callback runs on one."
+    )
+
+
+REDUCE_FIRST = (
+    "# give the callback only what it needs of the array, such as a norm or a mean, or call it inside\n"
+    "# jax.shard_map, where it gets the part of its device"
+)
+ONLY_WITHOUT_WORK_BETWEEN = "What is computed between the two has to be done in NumPy then."
+
+
+def handed_on(first: str, second: str, size: float) -> str:
+    """An array that one callback gives and another takes."""
+    return (
+        f"{second or 'A callback'} takes {scaled(size, 'B')} that {first or 'another callback'} gave: they are copied "
+        "from the host and back to it."
+    )
+
+
+def one_callback(kind: str, first: str, second: str) -> str:
+    """The change."""
+    call = f"{second}({first}(…))" if first.isidentifier() and second.isidentifier() else "…"
+    name = "jax.experimental.io_callback" if kind == "io_callback" else "jax.pure_callback"
+    return f"# one callback that calls both, so that the array stays in NumPy:\n{name}(lambda *args: {call}, …)"
+
+
 def fetched_in_loop(size: float, times: int) -> str:
     """An array that every iteration copies from the host."""
     return f"Each of {times:,} iterations copies the same {scaled(size, 'B')} from the host's memory to the device."

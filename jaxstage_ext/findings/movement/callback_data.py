@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core.jax_private import effect_rules, jaxprs, resharded
@@ -119,9 +119,5 @@ def _given_by(value: Any, makers: Mapping[Any, Any]) -> Any:
         if effect_rules.callback_kind(eqn):
             return eqn
         if not jaxprs.inner_jaxprs(eqn):
-            todo += [each for each in _of_size(jaxprs.variables(eqn.invars), size)]
+            todo += [each for each in jaxprs.variables(eqn.invars) if math.prod(each.aval.shape) == size]
     return None
-
-
-def _of_size(values: Sequence[Any], size: int) -> list[Any]:
-    return [each for each in values if math.prod(each.aval.shape) == size]

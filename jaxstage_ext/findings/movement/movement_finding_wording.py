@@ -141,7 +141,7 @@ def _callback(kind: str, name: str) -> str:
 def gathered_for_callback(kind: str, name: str, size: float) -> str:
     """A callback whose argument lies in parts on several devices."""
     return (
-        f"{_callback(kind, name)} takes {scaled(size, 'B')} that are sharded: XLA gathers all of it on every device, "
+        f"{_callback(kind, name)} takes a sharded array of {scaled(size, 'B')}: XLA gathers it whole on every device, "
         "as a callback runs on one."
     )
 

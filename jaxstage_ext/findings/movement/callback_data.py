@@ -56,7 +56,7 @@ def _outside_loops(jaxpr: Any) -> Iterator[tuple[Any, Mapping[Any, Any]]]:
 
 
 def _bytes(value: Any) -> int:
-    return math.prod(value.aval.shape) * getattr(value.aval.dtype, "itemsize", 0)
+    return int(math.prod(value.aval.shape) * getattr(value.aval.dtype, "itemsize", 0))
 
 
 def _gathered_for(program: Program, eqn: Any) -> list[Any]:

@@ -84,7 +84,7 @@ def test_on_one_device_nothing_is_replicated() -> None:
 
 
 def test_the_lines_to_write_keep_what_lies_on_other_axes() -> None:
-    """Of a tensor-parallel step each array lies on `model`: the printed lines put it on both axes, as does the trial."""
+    """Of a tensor-parallel step each array lies on `model`: the printed lines and the trial put it on both."""
     mesh = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
     specs = {"w0": P(None, "model"), "w1": P("model", None)}
     own = {name: NamedSharding(mesh, spec) for name, spec in specs.items()}

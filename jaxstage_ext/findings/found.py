@@ -158,6 +158,7 @@ def found(program: Program, everything: bool = False, progress: Progress | None 
             continue
         if not (everything or _is_known(program, detector) or detector.is_cheap(program)):
             waiting.append(detector)
+            every += parts.get(detector.kind.value, lambda: _at_once(program, detector), ())  # noqa: B023
             continue
         none: tuple[FoundIn, ...] | None = None
         read = parts.get(detector.kind.value, lambda: _once(program, detector, progress), none)  # noqa: B023
@@ -208,6 +209,11 @@ def _is_looked_at(program: Program) -> bool:
 
 def _is_known(program: Program, detector: Detector) -> bool:
     return ("finding", detector.kind) in program.results
+
+
+def _at_once(program: Program, detector: Detector) -> tuple[FoundIn, ...]:
+    found = () if detector.at_once is None else detector.at_once(program)
+    return tuple(_in(program, one) for one in found if _is_worth(one))
 
 
 def _once(program: Program, detector: Detector, progress: Progress | None) -> tuple[FoundIn, ...]:

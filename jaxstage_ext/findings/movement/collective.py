@@ -66,6 +66,15 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     return [*findings, *made_by_ad, *(_large(program, found, left, whole) if of is StakeMeasure.TIME else [])]
 
 
+def find_at_once(program: Program) -> list[Finding]:
+    """What is exposed and large, by the optimised module alone; with the causes where they are known."""
+    if tried_changes.measure(program) is not StakeMeasure.TIME:
+        return []
+    found = exchanged.exchanges(program)
+    whole = stakes.figure(program, StakeMeasure.TIME) or 0.0
+    return _large(program, found, alike_collectives.groups(found), whole)
+
+
 def _changed(
     program: Program,
     found: Collectives,
@@ -148,4 +157,4 @@ def _of_differentiation(
     return made
 
 
-DETECTOR = Detector(FindingKind.COLLECTIVE, find, has_collectives, (Need.CAUSES, Need.TRIAL))
+DETECTOR = Detector(FindingKind.COLLECTIVE, find, has_collectives, (Need.CAUSES, Need.TRIAL), find_at_once)

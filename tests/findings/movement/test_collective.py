@@ -118,6 +118,16 @@ def test_a_gradient_whose_exchange_takes_longer_than_its_work(target: str) -> No
     assert found.caveat
 
 
+def test_what_is_exposed_is_told_before_its_causes_are_asked_for() -> None:
+    needs("h100:4")
+    arguments = shape(4096, 4096), shape(256, 4096), shape(256, 4096)
+    specs = P(), P("data"), P("data")
+    made = inspect(step, *arguments, target="h100:4", mesh=MESH, in_specs=specs, out_specs=P())
+    [found] = [one for one in made.findings if one.kind is FindingKind.COLLECTIVE]
+    assert not made.collectives.rows[0].hidden and found.rows["hlo"]
+    assert line(step, 1) in found.line
+
+
 MESH_OF_8 = jax.sharding.AbstractMesh((4, 2), ("d", "m"), axis_types=(AxisType.Auto,) * 2)
 
 

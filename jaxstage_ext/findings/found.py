@@ -196,6 +196,15 @@ def said_first(program: Program) -> str:
     return "" if best is None else wording.in_short(best, best.tried)
 
 
+def said_of_none(program: Program) -> str:
+    """Why `said_first` says nothing: what was not looked for; "" where all was looked for, or something was found."""
+    made = _looked_briefly(program)
+    if made is not None:
+        return wording.nothing_yet([one.kind for one in made.waiting]) if made.waiting and made.best is None else ""
+    has_none = program.tab or program.saved_summary is not None or program.is_running or not program.has_hlo
+    return "" if has_none else wording.NOT_LOOKED
+
+
 def _looked_briefly(program: Program) -> Findings | None:
     """What was found in a program that is small or was looked at; None for others, whose findings take a moment."""
     if program.tab or program.saved_summary is not None or program.is_running:

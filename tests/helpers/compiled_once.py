@@ -31,7 +31,7 @@ FORMAT = "3"
 """Changed where earlier runs kept what they should not have."""
 WORKER, ROOMS = ("worker",), ("store", "worker", "core")
 """Whose source decides what a worker answers, and what the package's own cache keeps of it."""
-MOST = 8
+MOST = 24
 """Folders that are left, the newest first."""
 
 
@@ -117,6 +117,10 @@ def key(platform: str, request: Mapping[str, Any], rest: Any, environment: Any, 
 
 
 def keep(path: Path, answer: Any) -> None:
+    keep_bytes(path, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+
+
+def keep_bytes(path: Path, data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        pickle.dump(answer, file, pickle.HIGHEST_PROTOCOL)
+        file.write(data)
     os.replace(file.name, path)

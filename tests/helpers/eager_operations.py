@@ -17,7 +17,7 @@ import compiled_once
 _OF_RANDOM = ("jit__normal", "jit__uniform", "jit__randint", "jit__truncated_normal", "jit__bernoulli", "jit__threefry")
 _EAGER = "apply_primitive"
 _FRAMES = 40
-"""How far up the stack the caller of a compile is looked for: 15 frames of JAX are between, more with context managers."""
+"""How far up the stack the caller of a compile is looked for: some 15 frames of JAX are between."""
 
 
 def keep() -> None:

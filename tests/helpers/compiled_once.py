@@ -116,8 +116,8 @@ def key(platform: str, request: Mapping[str, Any], rest: Any, environment: Any, 
     asked_how = {name: value for name, value in how.items() if name != "progress"}
     asked_how["variables"] = sorted(how.get("variables", {}).items())
     around = environment and (environment.variables, environment.processors)
-    told = repr((platform, sorted(asked.items()), rest, sorted(asked_how.items()), around))
-    return hashlib.sha256(told.replace(f"{ROOT}/", "/").encode()).hexdigest()
+    told = (platform, sorted(asked.items()), rest, sorted(asked_how.items()), around)
+    return hashlib.sha256(repr(clone_paths.moved(told, str(ROOT), "")).encode()).hexdigest()
 
 
 def keep(path: Path, answer: Any) -> None:

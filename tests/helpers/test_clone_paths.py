@@ -10,6 +10,7 @@ import compiled_once
 import jax
 import numpy as np
 import pytest
+from jaxlib import xla_client
 
 from jaxstage_ext.core.jax_private import lowered_modules, xla_executables
 
@@ -53,8 +54,10 @@ def test_what_names_no_file_stays() -> None:
 def test_one_program_has_one_name_in_all_clones(monkeypatch: pytest.MonkeyPatch) -> None:
     def name(folder: str, **more: Any) -> str:
         monkeypatch.setattr(compiled_once, "ROOT", Path(folder))
-        request = {"module": lowered_modules.module_bytecode(lowered(folder)), **more}
+        options = xla_client.CompileOptions()
+        options.executable_build_options.debug_options.xla_gpu_cuda_data_dir = f"{folder}/cuda"
+        request = {"module": lowered_modules.module_bytecode(lowered(folder)), "options": options.SerializeAsString(), **more}
         return compiled_once.key("tpu", request, (), None, {})
 
-    assert len({name(folder) for folder in FOLDERS[:3]}) == 1
+    assert len({name(folder) for folder in FOLDERS[:3]}) == 1, "options name the folder of CUDA too"
     assert name("/a") != name("/a", options=b"o")

@@ -27,10 +27,14 @@ def loss(w: Any, x: Any, labels: Any) -> Any:
     return jnp.mean(losses(w, x, labels))
 
 
-def in_pieces_by_hand(w: Any, x: Any, labels: Any) -> Any:
-    """As the finding says: what is computed of one row, under a checkpoint, mapped over all in pieces, of 256."""
-    each = jax.checkpoint(lambda row: losses(w, *row))
-    return jnp.mean(jax.lax.map(each, (x, labels), batch_size=256))
+def in_pieces_by_hand(size: int) -> Any:
+    """As the finding says: what is computed of one row, under a checkpoint, mapped over all."""
+
+    def mean(w: Any, x: Any, labels: Any) -> Any:
+        each = jax.checkpoint(lambda row: losses(w, *row))
+        return jnp.mean(jax.lax.map(each, (x, labels), batch_size=size))
+
+    return jax.value_and_grad(mean)
 
 
 def nearest(a: Any, points: Any) -> Any:
@@ -81,7 +85,7 @@ def test_the_logits_of_a_cross_entropy(target: str) -> None:
     assert one.stake.measure is StakeMeasure.MEMORY and one.stake.most >= LOGITS
     assert "jax.lax.map(jax.checkpoint(f), xs, batch_size=512)" in one.change.code
     trial = one.try_()
-    by_hand = inspect(jax.value_and_grad(in_pieces_by_hand), *GIVEN, target=target).program.memory_statistics
+    by_hand = inspect(in_pieces_by_hand(512), *GIVEN, target=target).program.memory_statistics
     after = trial.after.memory_statistics.sizes["temp_size_in_bytes"]
     assert by_hand.sizes["temp_size_in_bytes"] == pytest.approx(after, abs=0.25 * LOGITS)
     if one.stake.whole is None:  # JAX 0.10 does not say what an executable for an absent device takes
@@ -107,7 +111,7 @@ def test_a_vmap_of_all_pairs(target: str) -> None:
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        (jax.value_and_grad(in_pieces_by_hand), GIVEN),
+        (in_pieces_by_hand(256), GIVEN),
         (jax.grad(network), ([f32(512, 512)] * 2, f32(32_768, 512))),
         (lambda x: jnp.tanh(x[:, None] * x), (f32(4096),)),
     ],

@@ -120,11 +120,15 @@ def one_branch() -> str:
 
 
 KEPT_IN_MEMORY = "What is computed before the loop is kept in memory while it runs."
+ALSO_WITHOUT_BRANCH = (
+    " It is computed once then, even where no iteration takes the branch of jax.lax.cond that reads it."
+)
 
 
-def repeated(names: Sequence[str], trips: int | None) -> str:
+def repeated(names: Sequence[str], trips: int | None, is_in_branch: bool = False) -> str:
     """What a loop repeats."""
     times = f"all {trips:,} iterations" if trips is not None else "each iteration"
+    times = "the iterations that take a branch" if is_in_branch else times
     return f"{_named(tuple(dict.fromkeys(names)))}: the same in {times} of a loop, as nothing changes of what is read."
 
 

@@ -13,6 +13,7 @@ from jaxstage_ext.findings.memory import (
     unread_argument,
     unused_donation,
     useless_checkpoint,
+    whole_intermediate,
 )
 
 MEMORY: tuple[Detector, ...] = (
@@ -24,5 +25,6 @@ MEMORY: tuple[Detector, ...] = (
     unused_donation.DETECTOR,
     index_array.DETECTOR,
     useless_checkpoint.DETECTOR,
+    whole_intermediate.DETECTOR,
     tile_padding.DETECTOR,
 )

@@ -31,6 +31,7 @@ SAID = {
     "one branch": wording.one_branch(),
     "repeated": wording.repeated(("lu", "dot_general", "lu"), 50),
     "repeated, unknown": wording.repeated(("sort",), None),
+    "repeated, in a branch": wording.repeated(("lu",), 50, True),
     "before the loop": wording.before_the_loop(("In [2]:3", "In [2]:4")),
     "before the loop, no line": wording.before_the_loop(()),
     "masked": wording.masked(6, 0.49),

@@ -47,6 +47,10 @@ SAID = {
     "make alike: layout": wording.make_alike("p['w']", "result['w']", "layout", "bf16[8,8]"),
     "index array: one-hot": wording.index_array(True, SIZE, 1_000_000),
     "index array: of a gather": wording.index_array(False, SIZE, 1_000_000),
+    "whole intermediate": wording.whole_intermediate("f32[8192,32768]", 1_073_741_824, 0, 8),
+    "in pieces": wording.in_pieces(1024, ("In [2]:3", "In [2]:4"), False),
+    "in pieces: differentiated": wording.in_pieces(1024, ("In [2]:3",), True),
+    "in pieces: no lines": wording.in_pieces(1024, (), False),
     "tile padding": wording.tile_padding("f32[100000,4,4]{1,2,0:T(4,128)}", SIZE, 1_000_000),
     "fill tiles": wording.fill_tiles(4, 128),
 }

@@ -48,6 +48,7 @@ class FindingKind(enum.Enum):
     )
     INDEX_ARRAY = "index array larger than the data", FindingGroup.MEMORY
     TILE_PADDING = "padding of the device's tiles", FindingGroup.MEMORY, f"{_XLA}tiled_layout"
+    LARGE_TEMPORARIES = "temporaries that fill the memory", FindingGroup.MEMORY
     EXTRA_FLOPS = "more FLOPs than the jaxpr has", FindingGroup.COMPUTE
     CHEAPER_FORM = "cheaper form of an operation", FindingGroup.COMPUTE
     BOTH_BRANCHES = "both branches of a cond run", FindingGroup.COMPUTE, f"{_JAX}_autosummary/jax.lax.cond.html"

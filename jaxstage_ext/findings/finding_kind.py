@@ -64,6 +64,7 @@ class FindingKind(enum.Enum):
     BROKEN_FUSION = "fusion broken", FindingGroup.COMPUTE
     IDLE_MATRIX_UNIT = "matrix unit idle", FindingGroup.COMPUTE
     CARRY_COPY = "carry copied in every iteration", FindingGroup.MOVEMENT, f"{_JAX}_autosummary/jax.lax.scan.html"
+    BATCHED_LOOP = "loop under vmap", FindingGroup.MOVEMENT, f"{_JAX}_autosummary/jax.lax.while_loop.html"
     LAYOUT_COPY = "copies that change a layout", FindingGroup.MOVEMENT
     HOST_TRANSFER = "transfers to and from the host", FindingGroup.MOVEMENT
     COLLECTIVE = (

@@ -97,7 +97,7 @@ class SessionFindings(Sequence[FoundInSession]):
             "kind": Column([one.finding.kind.value for one in self.found]),
             "finding": Column([one.finding.text for one in self.found]),
             "line": Column([one.finding.line for one in self.found]),
-            "stake": Column([wording.stake(one.finding.stake) for one in self.found]),
+            "stake": Column([wording.gain(one.finding) for one in self.found]),
             "change": Column([one.finding.change.code if one.finding.change else "" for one in self.found]),
             "tried": Column([one.tried for one in self.found]),
         }

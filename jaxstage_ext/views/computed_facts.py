@@ -58,6 +58,11 @@ def best_finding(program: Program) -> str:
     return public_folders(clean(_or("", lambda: _found().said_first(program))))
 
 
+def nothing_found(program: Program) -> str:
+    """What was not looked for yet in a program without a finding, in a sentence; "" where that is nothing."""
+    return _or("", lambda: _found().said_of_none(program))
+
+
 def answers(program: Program) -> list[tuple[str, str]]:
     """Questions and answers."""
     none: list[tuple[str, str]] = []

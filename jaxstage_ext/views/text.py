@@ -125,11 +125,8 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
         yield headline, [part for line in shown for part in textwrap.wrap(cut(line, _PARAGRAPH), inner) or [""]]
-    if said := computed_facts.findings(program):
-        yield (
-            "findings",
-            [line for sentence, *code in said for line in _finding(sentence, code, inner)],
-        )
+    if found := computed_facts.findings(program):
+        yield "findings", [line for sentence, *code in found for line in _finding(sentence, code, inner)]
     if answered := computed_facts.answers(program):
         said = [cut(f"{asked} {clean(text)}", _PARAGRAPH) for asked, text in answered]
         yield "answers", [line for text in said for line in textwrap.wrap(text, inner, subsequent_indent="  ")]

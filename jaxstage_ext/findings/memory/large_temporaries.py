@@ -10,7 +10,7 @@ import numpy as np
 from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
-from jaxstage_ext.core.rewrites import mapped_vmap
+from jaxstage_ext.core.jax_private import mapped_vmap
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, is_compiled

@@ -109,6 +109,16 @@ def equinox_step() -> Made:
     return step, (arrays, _normal(64, 128)), {}
 
 
+def inverse_and_order_that_are_results() -> Made:
+    """The inverse itself, and all of the order, are returned: neither solving nor top_k gives them."""
+
+    def summary(covariance: Any, x: Any) -> Any:
+        precision = jnp.linalg.inv(covariance)
+        return precision, precision @ x[:400], jnp.argsort(x), jax.lax.top_k(x, 8)
+
+    return summary, (jnp.eye(400) + 0.1, _normal(70_000)), {}
+
+
 def diffrax_solve() -> Made:
     import diffrax
 
@@ -293,6 +303,7 @@ PROGRAMS: tuple[Callable[[], Made], ...] = (
     linen_step,
     nnx_forward,
     equinox_step,
+    inverse_and_order_that_are_results,
     diffrax_solve,
     kalman_scan,
     rk4_loop,

@@ -66,7 +66,7 @@ def runs_eagerly(function: str, count: int) -> str:
 
 
 def jit_it(function: str, is_transformed: bool) -> str:
-    """The change, where no diff can be written; `is_transformed` by jax.grad or the like, which belongs inside of it."""
+    """The change, where no diff can be written; `is_transformed`: by jax.grad or the like, which belongs inside."""
     if is_transformed and function.isidentifier():
         return f"# jax.jit around all of it, as in jax.jit(jax.value_and_grad({function})), once, before the loop"
     name = f"{function} = " if function.isidentifier() else "call = "

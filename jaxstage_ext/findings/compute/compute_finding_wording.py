@@ -38,6 +38,8 @@ def promoted(names: Sequence[str], narrow: str, wide: str, count: int, products:
 
 def narrow_it(name: str, kind: SourceKind, dtype: str) -> str:
     """The change: the operand in the narrow dtype."""
+    if kind is SourceKind.LITERAL and name.isidentifier():
+        return f"float({name})  # a Python number, which takes the dtype of the array, or jnp.{dtype}({name})"
     if kind is SourceKind.LITERAL:
         number = name.removeprefix("the scalar ")
         return f"{number}  # a Python number, which takes the dtype of the array, or jnp.{dtype}({number})"

@@ -203,6 +203,40 @@ def fill_tiles(size: int, to: int) -> str:
     return f"# the dimension of {size} takes the place of {to}: let it be a multiple, or put a larger one in its place"
 
 
+def large_temporaries(shape: str, size: int, temporaries: float, part: float) -> str:
+    """A program whose temporaries take most of the device's memory."""
+    return (
+        f"{shape}, {scaled(size, 'B')}, is the largest of the temporaries, which take {scaled(temporaries, 'B')}; the "
+        f"program needs {share(part)} of the device's memory."
+    )
+
+
+IN_BATCHES = "The batches are computed one after the other."
+RECOMPUTE_OR_SPLIT = (
+    "# jax.checkpoint around what computes it, so that the backward pass computes it again,\n"
+    "# or a smaller batch: sum the gradients of several"
+)
+IN_PARTS = "# compute it in parts, one after the other: jax.lax.map(f, xs, batch_size=…) over its first dimension"
+
+
+def map_in_batches(size: int) -> str:
+    """The change of a vmap."""
+    return f"jax.lax.map(f, xs, batch_size={size})  # in place of jax.vmap(f)(xs), which computes all at once"
+
+
+def attention(platform: str) -> str:
+    """The change of attention whose scores are written out."""
+    if platform == "gpu":
+        return (
+            'jax.nn.dot_product_attention(q, k, v, implementation="cudnn")  # bf16 or f16: no scores in memory\n'
+            "# or block by block of queries, with jax.checkpoint around each block"
+        )
+    return (
+        "# attention without the scores in memory: block by block of queries, with jax.checkpoint around each block\n"
+        "# on a TPU also jax.experimental.pallas.ops.tpu.flash_attention"
+    )
+
+
 def layer_residuals(size: int, count: int, layer: str) -> str:
     """What the backward pass reads of an unrolled forward pass."""
     where = f", most of it of {layer}" if layer else ""

@@ -101,6 +101,21 @@ def carry_copied(names: Sequence[str], copies: int, moved: float, runs: float) -
     return f"Each of the {runs:,.6g} iterations of a loop copies {what}{made}: {scaled(moved, 'B')} read and written."
 
 
+def batched_loop(elements: int, shape: str, count: int, size: int) -> str:
+    """A loop under vmap that carries large arrays."""
+    more = f" and {count - 1} more" if count > 1 else ""
+    return (
+        f"Under vmap the loop runs until the last of {elements:,} elements is done, and each iteration takes the old "
+        f"or the new {shape}{more} for each of them: {scaled(size, 'B')} are written, and twice as much is read."
+    )
+
+
+CARRY_LESS = (
+    "# carry only what the next step reads: a history can be the stacked output of a jax.lax.scan of fixed length,\n"
+    "# and what never changes is captured by the body; or jax.lax.map(f, xs), whose elements end by themselves"
+)
+
+
 def read_first(line: str) -> str:
     """The change, where no diff can be written."""
     at = f" at {line}" if line else ""

@@ -16,6 +16,7 @@ SAID = {
     "promoted: several": wording.promoted(("a", "b", "c", "d"), "bf16", "f32", 41, 12),
     **{f"narrow it: {kind.name}": wording.narrow_it(name, kind, "bfloat16") for kind, name in (
         (SourceKind.LITERAL, wording.scalar(0.5)), (SourceKind.MADE, MADE), (SourceKind.CAPTURED, "scale"))},
+    "narrow it: a scalar with a name": wording.narrow_it("lr", SourceKind.LITERAL, "bfloat16"),
     "narrow enough": wording.is_narrow_enough("bf16", "f32", False),
     "narrow enough, on a CPU": wording.is_narrow_enough("bf16", "f32", True),
     "became a loop": wording.became_loop("scatter", 4096),

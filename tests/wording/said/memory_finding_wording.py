@@ -53,4 +53,7 @@ SAID = {
     "in pieces: no lines": wording.in_pieces(1024, (), False),
     "tile padding": wording.tile_padding("f32[100000,4,4]{1,2,0:T(4,128)}", SIZE, 1_000_000),
     "fill tiles": wording.fill_tiles(4, 128),
+    "large temporaries": wording.large_temporaries("f32[60000,500,500]", 60_000_000_000, 1.2e11, 1.41),
+    "map in batches": wording.map_in_batches(256),
+    **{f"attention: {platform}": wording.attention(platform) for platform in ("cpu", "gpu", "tpu")},
 }

@@ -50,4 +50,6 @@ SAID = {
     "as computed": wording.as_computed("nmxy", "xymn", (3, 2, 0, 1)),
     "as computed: no subscripts": wording.as_computed("", "", (3, 2, 0, 1)),
     "combine less": wording.combine_less("xla_gpu_all_gather_combine_threshold_bytes", 8_388_608),
+    "batched loop": wording.batched_loop(4096, "f32[4096,1000]", 1, 16_384_000),
+    "batched loop: several": wording.batched_loop(4096, "f32[4096,1000]", 2, 32_768_000),
 }

@@ -15,6 +15,8 @@ READ_SO = "What reads the result may need it sharded as it is now."
 TRIED_WITHOUT = "The trial compiles the program without the call."
 HELD_MEANWHILE = "The array then takes the device's memory as long as the loop runs."
 FETCH_ONCE = "x = jax.device_put(x, jax.memory.Space.Device)  # before the loop, not in its body"
+FETCH_IN_TURN = "w = jax.device_put(w, jax.memory.Space.Device)  # in the loop's body, of the part that it reads"
+WAITS_FOR_PARTS = "Each iteration waits for its part, unless XLA starts that copy in the one before."
 OTHER_ORDER = "What reads the result has to take its dimensions in that order."
 BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what starting one takes."
 
@@ -171,6 +173,14 @@ def one_callback(kind: str, first: str, second: str) -> str:
 def fetched_in_loop(size: float, times: int) -> str:
     """An array that every iteration copies from the host."""
     return f"Each of {times:,} iterations copies the same {scaled(size, 'B')} from the host's memory to the device."
+
+
+def fetched_whole(size: float, parts: int) -> str:
+    """An array that is copied from the host before a loop."""
+    return (
+        f"{scaled(size, 'B')} are copied from the host's memory to the device's before a loop that reads one of "
+        f"{parts:,} parts in each iteration."
+    )
 
 
 def result_on_host(names: Sequence[str]) -> str:

@@ -44,6 +44,7 @@ SAID = {
     "fetched in loop": wording.fetched_in_loop(1.6e7, 50),
     "result on host": wording.result_on_host(["table"]),
     "result on host: two": wording.result_on_host(["table", "sums"]),
+    "fetched whole": wording.fetched_whole(2e8, 24),
     "keep on host": wording.keep_on_host("table"),
     "transposed result": wording.transposed_result("nmxy", "xymn", 32_000_000),
     "transposed result: no subscripts": wording.transposed_result("", "", 32_000_000),

@@ -38,4 +38,6 @@ SAID = {
     "split key of a state": wording.split_key("state['rng']", "uniform", False),
     "split key in a loop": wording.split_key("key", "scan", True),
     "bind once": wording.bind_once("step", "config"),
+    "drawn alike": wording.drawn_alike("bernoulli", "data", 8),
+    "own key": wording.own_key("data"),
 }

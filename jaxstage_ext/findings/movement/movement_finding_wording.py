@@ -91,6 +91,15 @@ def drop_constraint(spec: str, line: str) -> str:
     return f"# leave out the constraint to {spec} at {line}"
 
 
+def add_first(line: str) -> str:
+    """Products that are added to something one after the other."""
+    at = f" at {line}" if line else ""
+    return (
+        f"# add both products{at} before anything else, and constrain only their sum, so that one collective sums\n"
+        "# both over the devices: x + (a @ v + b @ w), not (x + a @ v) + b @ w"
+    )
+
+
 def combine_less(flag: str, size: int) -> str:
     """A flag of XLA for GPUs, as jax.jit takes it."""
     return f'jax.jit(…, compiler_options={{"{flag}": {size}}})'

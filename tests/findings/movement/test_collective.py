@@ -117,6 +117,30 @@ def test_a_gradient_whose_exchange_takes_longer_than_its_work(target: str) -> No
     assert found.change is not None and not found.can_be_tried
 
 
+def parallel_block(x: Any, a: Any, v: Any, b: Any, w: Any) -> Any:
+    attention = jax.lax.with_sharding_constraint(a @ v, P())
+    mlp = jax.lax.with_sharding_constraint(b @ w, P())
+    return x + attention + mlp
+
+
+def summed_first(x: Any, a: Any, v: Any, b: Any, w: Any) -> Any:
+    return x + (a @ v + b @ w)
+
+
+@pytest.mark.parametrize("target", ["v5e:2x2", "h100:4"])
+def test_two_products_that_are_summed_over_the_devices_apart(target: str) -> None:
+    """Of two all-reduces of one size one is left, as of the program that adds the products first."""
+    arguments = [shape(2048, 2048)] * 5
+    specs = P(), P(None, "data"), P("data"), P(None, "data"), P("data")
+    made, [found, *_] = of(parallel_block, *arguments, target=target, specs=specs, out=P())
+    assert line(parallel_block, 3) in found.line
+    better, left = of(summed_first, *arguments, target=target, specs=specs, out=P())
+    assert found.trial is not None and found.trial.outcome is TrialOutcome.PAYS
+    sent = found.trial.inspection.collectives.sent.most
+    assert sent == better.collectives.sent.most == made.collectives.sent.most / 2
+    assert not any(one.can_be_tried for one in left)
+
+
 def test_what_is_exposed_is_told_before_its_causes_are_asked_for() -> None:
     needs("h100:4")
     arguments = shape(4096, 4096), shape(256, 4096), shape(256, 4096)

@@ -50,5 +50,7 @@ SAID = {
     "transposed result: no subscripts": wording.transposed_result("", "", 32_000_000),
     "as computed": wording.as_computed("nmxy", "xymn", (3, 2, 0, 1)),
     "as computed: no subscripts": wording.as_computed("", "", (3, 2, 0, 1)),
+    "add first": wording.add_first("In [2]:5"),
+    "add first, line unknown": wording.add_first(""),
     "combine less": wording.combine_less("xla_gpu_all_gather_combine_threshold_bytes", 8_388_608),
 }

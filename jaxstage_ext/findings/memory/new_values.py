@@ -11,8 +11,9 @@ from jaxstage_ext.analysis.memory import entry_values, in_place, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 from jaxstage_ext.findings.memory.entry_by_module import module_values
-from jaxstage_ext.findings.memory.updated_inputs import CALLS, updates
+from jaxstage_ext.findings.memory.updated_inputs import updates
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
@@ -123,12 +124,8 @@ def _types(values: Sequence[ArgumentMemory | ResultMemory]) -> list[tuple[str, i
 
 def states(jaxpr: Any) -> list[bool]:
     """Of each result, whether it may be a new value: it is computed, and is not the gradient of something."""
-    makers = _makers(jaxpr)
+    makers = jaxprs.makers(jaxpr)
     return [any(_is_state(each, makers) for each in jaxprs.variables([out])) for out in jaxpr.outvars]
-
-
-def _makers(jaxpr: Any) -> dict[Any, Any]:
-    return {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
 
 
 def _is_state(var: Any, makers: Mapping[Any, Any]) -> bool:
@@ -140,7 +137,7 @@ def _is_state(var: Any, makers: Mapping[Any, Any]) -> bool:
         if eqn.primitive.name in CALLS:
             inner = jaxprs.inner_jaxprs(eqn)[0]
             out = inner.outvars[next(place for place, each in enumerate(eqn.outvars) if each is var)]
-            return any(_is_state(each, _makers(inner)) for each in jaxprs.variables([out]))
+            return any(_is_state(each, jaxprs.makers(inner)) for each in jaxprs.variables([out]))
         if eqn.primitive.name == "scan" and _starts_from_constants(eqn, var, makers):
             return False
         arrays = [each for each in jaxprs.variables(eqn.invars) if each.aval.shape or not var.aval.shape]

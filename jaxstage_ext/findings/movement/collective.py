@@ -145,9 +145,8 @@ def _large(
         return []
     first = max(rows, key=lambda row: row.exposed or 0.0)
     text = wording.exposed_collectives(first, len(rows), seconds, seconds / whole)
-    change = CodeChange(wording.LARGER_BATCH) if _is_of_gradient(program, first) else None
-    stake = stakes.stake(program, StakeMeasure.TIME, seconds)
-    return [replace(_of(found, [first], text), stake=stake, change=change)]
+    caveat = wording.LARGER_BATCH if _is_of_gradient(program, first) else ""
+    return [replace(_of(found, [first], text), stake=Stake(StakeMeasure.TIME), caveat=caveat)]
 
 
 def _is_of_gradient(program: Program, row: CollectiveRow) -> bool:
@@ -167,9 +166,7 @@ def _of_differentiation(
     for rows in groups:
         name = next((cause.values[0] for cause in rows[0].causes if cause.kind is CauseKind.BACKWARD), "")
         if name:
-            most = alike_collectives.exposed(rows) if of is StakeMeasure.TIME else None
-            stake = stakes.stake(program, of, most)
-            made.append(replace(_of(found, rows, wording.of_differentiation(rows[0], name)), stake=stake))
+            made.append(replace(_of(found, rows, wording.of_differentiation(rows[0], name)), stake=Stake(of)))
     return made
 
 

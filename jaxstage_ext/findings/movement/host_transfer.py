@@ -168,8 +168,8 @@ def _refused(program: Program) -> Iterator[Finding]:
     if not alike:
         return
     outvars = program.jax_traced.jaxpr.jaxpr.outvars
-    maker = {id(var): eqn for eqn in program.jax_traced.jaxpr.jaxpr.eqns for var in eqn.outvars}
-    made = [maker[id(outvars[at])] for at in alike if id(outvars[at]) in maker]
+    maker = jaxprs.makers(program.jax_traced.jaxpr.jaxpr)
+    made = [maker[var] for var in jaxprs.variables([outvars[at] for at in alike]) if var in maker]
     place = next(iter(equation_place.places(program, made)), EquationPlace())
     names = tuple(dict.fromkeys(host.name for host in alike.values()))
     yield Finding(

@@ -71,8 +71,8 @@ def of_differentiation(row: CollectiveRow, name: str) -> str:
 
 
 LARGER_BATCH = (
-    "# the gradients' bytes do not grow with the batch: give each device a larger one, or sum the gradients of\n"
-    "# several batches on each device before they are exchanged"
+    "The bytes of gradients do not grow with the batch, so with a larger batch per device the exchange is a smaller "
+    "part of the step."
 )
 
 
@@ -129,6 +129,8 @@ def unroll(is_swap: bool) -> str:
 
 def called_in_loop(kind: str, name: str, times: int) -> str:
     """A callback in a loop."""
+    if kind == "debug_print":
+        return f"jax.debug.print of {name or 'values'} runs {times:,} times in one call."
     waits = "" if kind.startswith("debug") else ", and the device waits for each result"
     return f"{kind} calls {name or 'Python'} {times:,} times in one run{waits}."
 

@@ -14,7 +14,7 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.findings.found import FoundIn
+from jaxstage_ext.findings.found import FoundIn, said_briefly
 
 pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
@@ -148,6 +148,8 @@ def test_what_is_exposed_is_told_before_its_causes_are_asked_for() -> None:
     specs = P(), P("data"), P("data")
     made = inspect(step, *arguments, target="h100:4", mesh=MESH, in_specs=specs, out_specs=P())
     [found] = [one for one in made.findings if one.kind is FindingKind.COLLECTIVE]
+    [last] = said_briefly(made.program)[-1]
+    assert FindingKind.COLLECTIVE.value in last and ".all()" in last
     assert not made.collectives.rows[0].hidden and found.rows["hlo"]
     assert line(step, 1) in found.line
 

@@ -296,6 +296,27 @@ def embedding_by_one_hot() -> Planted:
     return Planted(lookup, (_normal(8192, 64), jnp.zeros((8, 128), jnp.int32)), FindingKind.INDEX_ARRAY)
 
 
+def one_mask_for_all_devices() -> Planted:
+    mesh = jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,))
+
+    def layer(key: Any, w: Any, x: Any) -> Any:
+        h = jax.nn.relu(x @ w)
+        return jnp.where(jax.random.bernoulli(key, 0.9, h.shape), h / 0.9, 0.0)
+
+    mapped = jax.shard_map(layer, mesh=mesh, in_specs=(P(), P(), P("data")), out_specs=P("data"))
+    return Planted(jax.jit(mapped), (jax.random.key(0), _normal(64, 64), _normal(256, 64)), FindingKind.REUSED_KEY)
+
+
+def batch_on_every_device() -> Planted:
+    whole = NamedSharding(jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,)), P())
+
+    def loss(w: Any, x: Any) -> Any:
+        return jnp.mean(jax.nn.relu(x @ w) ** 2)
+
+    arguments = jax.device_put((_normal(512, 512), _normal(4096, 512)), whole)
+    return Planted(jax.grad(loss), arguments, FindingKind.EXTRA_FLOPS)
+
+
 PROGRAMS: tuple[Callable[[], Planted], ...] = (
     equinox_without_donation,
     table_in_a_closure,
@@ -322,4 +343,6 @@ PROGRAMS: tuple[Callable[[], Planted], ...] = (
     nodes_that_python_flattens,
     rope_of_all_positions,
     embedding_by_one_hot,
+    one_mask_for_all_devices,
+    batch_on_every_device,
 )

@@ -54,7 +54,8 @@ def collective(row: CollectiveRow, count: int, sent: float | None) -> str:
 
 def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: float) -> str:
     """Collectives that nothing hides and that no change was found for."""
-    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}{_why(row)}"
+    times = f" in each of {row.runs:,.6g} iterations" if row.runs > 1 else ""
+    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}{times}{_why(row)}"
     hidden = "it" if count == 1 else "them"
     taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides {hidden}"
     if count == 1:

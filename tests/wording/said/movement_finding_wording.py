@@ -18,6 +18,7 @@ SAID = {
     "collective": wording.collective(ALONE, 1, 6.29e6),
     "collective: of each layer, no axes, bytes unknown": wording.collective(row(REDUCE, ()), 12, None),
     "exposed: one": wording.exposed_collectives(ALONE, 1, 5e-4, 0.65),
+    "exposed: in a loop": wording.exposed_collectives(row(GATHER, causes=(MOVED,), runs=64.0), 1, 5e-4, 0.65),
     "exposed: several": wording.exposed_collectives(ALONE, 5, 5e-4, 0.65),
     "of differentiation": wording.of_differentiation(row(REDUCE), "psum"),
     "shard argument": wording.shard_argument(["x"], "P('data', None)", "P(None, 'data')"),

@@ -69,7 +69,7 @@ def _is_automatic(sharding: Any) -> bool:
 def _values(jaxpr: Any, shardings: Sequence[Any], traced: Any) -> Iterator[Any]:
     """What may name mesh axes: shardings of arguments, results and values, and functions of devices' parts."""
     yield from shardings
-    yield from traced._params["out_shardings"]
+    yield from argument_shardings.asked(traced)
     for eqn, _ in jaxprs.nested_equations(jaxpr):
         if eqn.primitive.name == resharded.CONSTRAINT:
             yield eqn.params["sharding"]

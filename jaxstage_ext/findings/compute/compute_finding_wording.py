@@ -343,3 +343,18 @@ def barrier(count: int, size: float) -> str:
 def without_barrier() -> str:
     """The change."""
     return "# leave jax.lax.optimization_barrier out"
+
+
+NEEDS_A_BATCH = "It helps where the work is on rows that do not need each other, as those of a batch."
+
+
+def idle_axis(axis: str, devices: int) -> str:
+    """A mesh axis over which nothing is sharded."""
+    return f"Nothing is sharded over {axis}: its {devices:,} devices all compute the same."
+
+
+def shard_batch(name: str, axis: str) -> str:
+    """The change."""
+    if not name:
+        return f"# shard rows of the batch, or columns of the weights, over {axis} too, or make the mesh without it"
+    return f"{name} = jax.device_put({name}, jax.NamedSharding(mesh, jax.P({axis!r})))  # its rows over {axis}"

@@ -139,6 +139,11 @@ def unused_donation(names: Sequence[str], result: str, differs: str, types: tupl
     )
 
 
+def shard_as_result(argument: str, result: str) -> str:
+    """The change, where a device holds less of the result."""
+    return f"# shard {argument} as {result} is, from the first call on: each device then holds its part alone"
+
+
 def make_alike(name: str, result: str, differs: str, given: str) -> str:
     """The change."""
     if differs == "dtype":

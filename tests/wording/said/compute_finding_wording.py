@@ -72,4 +72,7 @@ SAID = {
     "barrier": wording.barrier(1, 4e6),
     "barriers": wording.barrier(3, 4e6),
     "without a barrier": wording.without_barrier(),
+    "idle axis": wording.idle_axis("data", 8),
+    "shard batch": wording.shard_batch("x", "data"),
+    "shard batch, no name": wording.shard_batch("", "data"),
 }  # fmt: skip

@@ -36,6 +36,7 @@ SAID = {
     "first key alone": wording.first_key_alone("keys", 32, "unsafe_rbg"),
     "keys of their own": wording.keys_of_their_own("keys", 32),
     "replicated state": wording.replicated_state(("params", "state"), "data", 8, SIZE),
+    "shard as result": wording.shard_as_result("state", "result"),
     "shard state": wording.shard_state(("params", "state"), "data", 8),
     "unused donation: dtype": wording.unused_donation(
         ("p['w']",), "result['w']", "dtype", ("bf16[8,8]", "f32[8,8]"), SIZE

@@ -86,6 +86,11 @@ class CodeChange:
             return lines
         return [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
 
+    @property
+    def in_line(self) -> str:
+        """The lines to write as one, for a cell of a table."""
+        return "; ".join(self.lines)
+
 
 @dataclass(frozen=True)
 class Finding:

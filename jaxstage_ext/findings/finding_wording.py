@@ -121,9 +121,7 @@ def waiting_in_session(kinds: Sequence[FindingKind]) -> str:
     return f"Not looked for in every program yet ({_titles(kinds)}): %findings --all compiles for them."
 
 
-def outcome(
-    outcome: TrialOutcome, gained: float | None, stake: Stake, costs: Sequence[PairedFigure] = ()
-) -> str:
+def outcome(outcome: TrialOutcome, gained: float | None, stake: Stake, costs: Sequence[PairedFigure] = ()) -> str:
     """What the compiled change gains of the stake's measure and whole, and the figures that it makes worse."""
     unit, measured = stake.measure.unit, stake.measure.value
     if outcome is TrialOutcome.UNKNOWN and not unit:

@@ -194,7 +194,7 @@ export function Header() {
         <IconButton icon={whole ? "fold" : "unfold"} label="Whole header" pressed={whole} onClick={() => showWhole(!whole)} />
       </div>
       {summary.finding && (
-        <button type="button" class="jxs-best" title={unquoted(summary.finding)} onClick={() => selection.set({ view: "findings" })}>
+        <button type="button" class="jxs-head-finding" title={unquoted(summary.finding)} onClick={() => selection.set({ view: "findings" })}>
           <Said text={summary.finding} />
         </button>
       )}

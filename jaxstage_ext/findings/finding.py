@@ -88,8 +88,9 @@ class CodeChange:
 
     @property
     def in_line(self) -> str:
-        """The lines to write as one, for a cell of a table."""
-        return "; ".join(self.lines)
+        """The lines to write as one, for a cell of a table; marked where they end if they are no simple statements."""
+        is_plain = not any(line.endswith(":") or line.startswith((" ", "#")) for line in self.lines)
+        return ("; " if is_plain else " ⏎ ").join(line.strip() for line in self.lines)
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ function FactView({ fact }: { fact: Fact }) {
   const unknown = fact.isUnknown ? " jxs-unknown" : "";
   const more = [fact.reason, fact.note].filter(Boolean).join("\n");
   return (
-    <div role="listitem" data-fact={fact.label} class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={more || undefined}>
+    <div role="listitem" data-fact={fact.label} class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={unquoted(more) || undefined}>
       <span class="jxs-label">{fact.label}</span>
       <span class="jxs-value jxs-tabular">
         {fact.text}

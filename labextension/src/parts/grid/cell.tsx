@@ -1,6 +1,6 @@
 import type { Field, NumberField, TextField } from "../../wire/tables";
 import { isToldByItsEnd } from "./alike";
-import { Said } from "../said";
+import { Said, unquoted } from "../said";
 import { cellText } from "./sort";
 
 const BARS = new Set(["FLOPs", "bytes"]);
@@ -81,7 +81,7 @@ export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps)
     const names = classes("jxs-cell", kind, (field.wraps || field.isAnswer) && "jxs-wraps", field.isAnswer && !field.isCode && "jxs-cell-answer", isMissing && "jxs-unknown", isCutAtStart && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";
     return (
-      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text && why ? `${text}: ${why}` : text}>
+      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={unquoted(text && why ? `${text}: ${why}` : text)}>
         <TextCell field={field} row={row} isLink={isLink} tabIndex={tabIndex} />
         {text && why && <span class="jxs-hidden">: {why}</span>}
       </Tag>
@@ -95,7 +95,7 @@ export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps)
       role="gridcell"
       class={classes("jxs-cell jxs-number", !known && "jxs-unknown", style && "jxs-bar", mark && `jxs-${mark}`)}
       style={style}
-      title={numberTitle(field, row)}
+      title={unquoted(numberTitle(field, row))}
     >
       <NumberCell field={field} row={row} />
     </td>

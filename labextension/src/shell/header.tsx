@@ -174,6 +174,8 @@ export function Header() {
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
   const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
   const { notes } = summary;
+  const shown = whole ? notes.length : summary.finding ? 0 : 1;
+  const more = notes.length - shown;
   const show = () => {
     const row = documents.errorRow();
     if (row >= 0) selection.select("python", row, "");
@@ -191,6 +193,7 @@ export function Header() {
         )}
         {calls.length > 1 && <Picker calls={calls} />}
         <span class="jxs-target">{summary.target}</span>
+        {more > 0 && <LinkButton text={`${more} ${shown ? "more " : ""}${more > 1 ? "notes" : "note"}`} onClick={() => showWhole(true)} />}
         <IconButton icon={whole ? "fold" : "unfold"} label="Whole header" pressed={whole} onClick={() => showWhole(!whole)} />
       </div>
       {summary.finding && (
@@ -222,12 +225,11 @@ export function Header() {
         />
       )}
       <div class="jxs-head-notes">
-        {(whole ? notes : notes.slice(0, 1)).map((note) => (
+        {notes.slice(0, shown).map((note) => (
           <p class="jxs-note" title={whole ? undefined : unquoted(note)} key={note}>
             <Said text={note} />
           </p>
         ))}
-        {!whole && notes.length > 1 && <LinkButton text={`${notes.length - 1} more`} onClick={() => showWhole(true)} />}
       </div>
     </header>
   );

@@ -10,13 +10,27 @@ const IS_TOLD_BY_ITS_END = /^(?!.*, )(?:.*[/:]|.*'\]$|.*\]\.[^ ]+$)/;
 
 const classes = (...all: (string | false | undefined)[]) => all.filter(Boolean).join(" ");
 
+const END = 18;
+
+/** Whether a name is told by neither end alone: a leaf that several trees have, of which each has several such. */
+const isLeafOfSeveral = (field: TextField, text: string): boolean =>
+  text.length > END + 6 && IS_TOLD_BY_ITS_END.test(text) && !isToldByItsEnd(field.strings, text);
+
+/** A name that loses its middle where room lacks. */
+const WithoutMiddle = ({ text }: { text: string }) => (
+  <bdi class="jxs-middle">
+    <span>{text.slice(0, -END)}</span>
+    <span>{text.slice(-END)}</span>
+  </bdi>
+);
+
 function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: number } & Pick<CellProps, "isLink" | "tabIndex">) {
   const text = cellText(field, row);
   const below = field.below?.(row);
   const isSentence = field.isSentence || field.wraps || (field.isAnswer && !field.isCode);
   const shown = isLink ? (
     <button type="button" class="jxs-link jxs-grid-link" tabIndex={tabIndex}>
-      <bdi>{text}</bdi>
+      {isLeafOfSeveral(field, text) ? <WithoutMiddle text={text} /> : <bdi>{text}</bdi>}
     </button>
   ) : (
     <bdi>{isSentence ? <Said text={text} /> : text}</bdi>

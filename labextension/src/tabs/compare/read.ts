@@ -118,7 +118,7 @@ function columnOf(column: Column, rows: Row[], before: number): NumberField {
     isBestSmall: true,
     values: rows.map((row) => row.cells.get(name)?.value ?? Number.NaN),
     written: (row) => cell(row)?.text ?? "unknown",
-    below: (row) => differences(row).join(" · "),
+    below: (row) => differences(row).join("\n"),
     why: (row) => cell(row)?.reason ?? "not known",
     mark: (row) => cell(row)?.mark ?? "",
     about: (row) => about(rows[row] as Row, column, cell(row) as Cell, compared(row)),

@@ -14,6 +14,7 @@ from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.memory import useless_checkpoint
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
@@ -31,7 +32,10 @@ _RECOMPUTED = "rematted_computation"
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """One finding for causal masks, and one for `jax.checkpoint` where there is memory enough without it."""
+    """One finding for causal masks, and one for `jax.checkpoint` where there is memory enough without it.
+
+    What `useless_checkpoint` says of a checkpoint is not said twice.
+    """
     if program.jax_traced is None:
         return []
     return [one for one in (_masked(program), _recomputed(program)) if one is not None]
@@ -70,7 +74,7 @@ def _recomputed(program: Program) -> Finding | None:
     members, flops = counted.parts.member, np.nan_to_num(counted.counted(counted.parts.flops))
     is_again = _is_again(program)[members]
     again = float(flops[is_again].sum()) - _merged(program)
-    if again < max(_LEAST_RECOMPUTED * counted.total_flops, _LEAST_FLOPS):
+    if again < max(_LEAST_RECOMPUTED * counted.total_flops, _LEAST_FLOPS) or useless_checkpoint.find(program):
         return None
     lines = [counted.places.line[member] for member in members[is_again][np.argsort(-flops[is_again])].tolist()]
     jaxpr = program.jax_traced.jaxpr.jaxpr

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
-from jaxstage_ext.findings.finding import TrialOutcome
+from jaxstage_ext.findings.compute import extra_flops
+from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
 
 LAYERS, N, BATCH = 6, 256, 1024
@@ -89,3 +90,11 @@ def test_twins_have_no_finding(function: Any, target: str) -> None:
     """The gradient of a whole loss alone computes nothing twice: its forward pass has no result."""
     given = f32(LAYERS, N, N) if function is scanned else WS
     assert of(jax.grad(function), given, X, target=target) == []
+
+
+def test_its_flops_are_not_told_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extra_flops, "_LEAST_FLOPS", 0.0)
+    found = inspect(jax.grad(whole), WS, X, target="h100").findings
+    assert [one.kind for one in found if one.stake.measure is StakeMeasure.FLOPS] == [FindingKind.USELESS_CHECKPOINT]
+    found = inspect(jax.grad(each), WS, X, target="h100").findings
+    assert FindingKind.EXTRA_FLOPS in [one.kind for one in found]

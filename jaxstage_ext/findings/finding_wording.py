@@ -15,12 +15,24 @@ CANNOT_BE_TRIED = "this change has to be made by hand; inspect the changed funct
 CHANGED = "with the change"
 
 
+NO_CHANGE_KNOWN = "no change is known that saves it"
+
+
+def gain(finding: Finding) -> str:
+    """What the change of a finding saves; that none is known, where there is none."""
+    if finding.change is None and finding.stake.most is None and finding.stake.measure.unit:
+        return NO_CHANGE_KNOWN
+    return stake(finding.stake)
+
+
 def stake(stake: Stake) -> str:
     """`saves 16.8 MB, 49% of the memory needed`; a range where only its ends are known."""
     if stake.measure is StakeMeasure.REPEATABILITY:
         return "two runs may differ"
     if not stake.measure.unit:
         return "the result may not be what you mean"
+    if stake.most is None and stake.least:
+        return f"saves at least {_amount(stake.least, stake.measure.unit)} of {stake.measure.value}"
     if stake.most is None:
         return f"saves an unknown part of {stake.measure.value}"
     most = _amount(stake.most, stake.measure.unit)
@@ -35,7 +47,8 @@ def stake(stake: Stake) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value:,.0f} {unit}" if unit == StakeMeasure.LAUNCHES.unit else scaled(value, unit)
+    counted = (StakeMeasure.LAUNCHES.unit, StakeMeasure.DISPATCHES.unit)
+    return f"{value:,.0f} {unit}" if unit in counted else scaled(value, unit)
 
 
 def in_short(finding: Finding, tried: str = "") -> str:
@@ -43,12 +56,23 @@ def in_short(finding: Finding, tried: str = "") -> str:
     showed; where, and what is so.
     """
     where = f"{finding.line}: " if finding.line and not finding.text.startswith(finding.line) else ""
-    gain = f"{_could(stake(finding.stake))}." if finding.stake.measure.unit else ""
-    return " ".join(part for part in (tried or gain, f"{where}{finding.text}") if part)
+    saves = gain(finding)
+    could = f"{_could(saves)}." if saves != NO_CHANGE_KNOWN and finding.stake.measure.unit else ""
+    return " ".join(part for part in (tried or could, f"{where}{finding.text}") if part)
 
 
 def _could(saves: str) -> str:
     return f"Could save{saves.removeprefix('saves')}"
+
+
+_MOST_LINES = 4
+
+
+def change_in_short(finding: Finding) -> list[str]:
+    """The first lines to write, the first behind an arrow; none where no change is known."""
+    lines = [line.removeprefix("# ") for line in finding.change.lines if line.strip()] if finding.change else []
+    more = ["…"] if len(lines) > _MOST_LINES else []
+    return [f"{'→' if at == 0 else ' '} {line}" for at, line in enumerate([*lines[:_MOST_LINES], *more])]
 
 
 def in_full(finding: Finding, tried: str = "") -> str:

@@ -62,7 +62,8 @@ def test_numbers_and_arrows_switch_and_the_notebook_hears_none_of_it(panel: Pane
     panel.pane("python").locator(".jxs-code").press(str(tabs.index("options") + 1))
     panel.root.locator("[data-flag]").first.wait_for()
     panel.root.locator('[data-view="options"]:focus').wait_for()
-    panel.root.page.keyboard.press(str(tabs.index("code") + 1))  # the next number switches again, and is not typed into the search box
+    # the next number switches again, and is not typed into the search box
+    panel.root.page.keyboard.press(str(tabs.index("code") + 1))
     panel.root.locator(".jxs-code").first.wait_for()
     panel.pane("python").locator(".jxs-code").press(str(tabs.index("options") + 1))
     panel.root.locator("[data-flag]").first.wait_for()

@@ -36,6 +36,8 @@ class StakeMeasure(enum.Enum):
     """Seconds that Python and JAX take for one call."""
     LAUNCHES = "the kernel launches", "launches"
     """Kernels that a GPU is given in one run."""
+    DISPATCHES = "the dispatches of a call", "dispatches"
+    """Operations that Python hands to the device one by one in one call."""
     RESULT = "the result", ""
     """No saving: what is computed may not be what is meant."""
     REPEATABILITY = "what two runs give", ""

@@ -49,6 +49,7 @@ class FindingKind(enum.Enum):
     INDEX_ARRAY = "index array larger than the data", FindingGroup.MEMORY
     TILE_PADDING = "padding of the device's tiles", FindingGroup.MEMORY, f"{_XLA}tiled_layout"
     EXTRA_FLOPS = "more FLOPs than the jaxpr has", FindingGroup.COMPUTE
+    CHEAPER_FORM = "cheaper form of an operation", FindingGroup.COMPUTE
     BOTH_BRANCHES = "both branches of a cond run", FindingGroup.COMPUTE, f"{_JAX}_autosummary/jax.lax.cond.html"
     REPEATED_WORK = "the same work in every iteration", FindingGroup.COMPUTE
     EXCESS_PRECISION = (
@@ -82,6 +83,7 @@ class FindingKind(enum.Enum):
         FindingGroup.COMPILE_TIME,
         f"{_JAX}persistent_compilation_cache.html",
     )
+    EAGER_CALL = "operations outside of jax.jit", FindingGroup.CALLS, f"{_JAX}jit-compilation.html"
     PYTHON_CALL = "Python work in every call", FindingGroup.CALLS, f"{_JAX}pytrees.html"
     COPIED_ARGUMENT = "arguments copied in every call", FindingGroup.CALLS
     STALE_VALUE = "value that JAX no longer reads", FindingGroup.CALLS, f"{_JAX}faq.html"

@@ -43,7 +43,8 @@ class FoundInSession:
     @property
     def text(self) -> str:
         """One paragraph."""
-        return f"{self.where}: {wording.in_short(self.finding, self.tried)}"
+        said = f"{self.where}: {wording.in_short(self.finding, self.tried)}"
+        return "\n".join([said, *(f"    {line}" for line in wording.change_in_short(self.finding))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ class SessionFindings(Sequence[FoundInSession]):
             "kind": Column([one.finding.kind.value for one in self.found]),
             "finding": Column([one.finding.text for one in self.found]),
             "line": Column([one.finding.line for one in self.found]),
-            "stake": Column([wording.stake(one.finding.stake) for one in self.found]),
+            "stake": Column([wording.gain(one.finding) for one in self.found]),
             "change": Column([one.finding.change.code if one.finding.change else "" for one in self.found]),
             "tried": Column([one.tried for one in self.found]),
         }

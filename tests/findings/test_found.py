@@ -115,6 +115,21 @@ def test_the_first_findings_head_the_text_and_the_page_and_names_are_data(progra
     assert "<script>" not in ins.findings._repr_html_()
 
 
+def test_what_to_write_stands_below_its_finding(program: Any) -> None:
+    diff = CodeChange("--- a\n+++ b\n-f = jax.jit(g)\n+f = jax.jit(g, donate_argnums=0)", is_diff=True)
+    words = CodeChange("# leave <it> out")
+    made = [
+        Finding(kind, f"{kind.value} is so.", stake(most), change=change)
+        for kind, most, change in ((A, 0.5, diff), (B, 0.2, words))
+    ]
+    ins = program(*(Detector(one.kind, lambda program, progress, one=one: [one]) for one in made))
+    text, page = panel_text([ins.program]), panel_html([ins.program])
+    assert text.index(A.value) < text.index("→ f = jax.jit(g, donate_argnums=0)") < text.index(B.value)
+    assert text.index(B.value) < text.index("→ leave <it> out") < text.index("What bounds it?")
+    assert "f = jax.jit(g)\n" not in text
+    assert "→ leave &lt;it&gt; out" in page
+
+
 def test_at_most_seven_stand_in_full_and_the_rest_is_counted(program: Any) -> None:
     ins = program(*(detector(kind, stake(0.9 - 0.01 * at)) for at, kind in enumerate(list(FindingKind)[:10])))
     assert len(ins.findings) == 10

@@ -56,7 +56,11 @@ def test_one_program_has_one_name_in_all_clones(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(compiled_once, "ROOT", Path(folder))
         options = xla_client.CompileOptions()
         options.executable_build_options.debug_options.xla_gpu_cuda_data_dir = f"{folder}/cuda"
-        request = {"module": lowered_modules.module_bytecode(lowered(folder)), "options": options.SerializeAsString(), **more}
+        request = {
+            "module": lowered_modules.module_bytecode(lowered(folder)),
+            "options": options.SerializeAsString(),
+            **more,
+        }
         return compiled_once.key("tpu", request, (), None, {})
 
     assert len({name(folder) for folder in FOLDERS[:3]}) == 1, "options name the folder of CUDA too"

@@ -22,6 +22,7 @@ from jaxstage_ext.report.text.bounded_repr import function_name, plain_repr, typ
 _MOST = 20_000
 """The most values to visit."""
 _DEEP = 6
+_DATA = (jax.Array, np.ndarray, dict, list, tuple)
 _LARGEST = 1 << 28
 """Bytes of an array of NumPy's that is compared with what JAX made of it."""
 
@@ -74,13 +75,28 @@ def _held(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_function(value)
         if not isinstance(value, FunctionType | MethodType | functools.partial):
             yield from _attributes(name, value)
-    elif not isinstance(value, jax.Array | type) and not inspect.ismodule(value):
+    elif isinstance(value, type):
+        yield from _of_class(name, value)
+    elif not isinstance(value, jax.Array) and not inspect.ismodule(value):
         yield from _attributes(name, value)
 
 
 def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    own: dict[str, Any] = {}
     with contextlib.suppress(TypeError):
-        yield from ((f"{name}.{key}", held) for key, held in vars(value).items() if isinstance(key, str))
+        own = {f"{name}.{key}": held for key, held in vars(value).items() if isinstance(key, str)}
+    yield from own.items()
+    yield from ((reached, held) for reached, held in _of_class(name, type(value)) if reached not in own)
+
+
+def _of_class(name: str, kind: type) -> Iterator[tuple[str, Any]]:
+    """The arrays, and the containers that may hold some, that are attributes of a class itself."""
+    for each in kind.__mro__:
+        yield from (
+            (f"{name}.{key}", held)
+            for key, held in list(vars(each).items())
+            if issubclass(type(held), _DATA) and not key.startswith("__")
+        )
 
 
 def _is_callable(value: Any) -> bool:

@@ -54,6 +54,79 @@ def flatten_once(function: str, names: Sequence[str], arguments: Sequence[str], 
     )
 
 
+SHOWN_JITTED = "What is shown of it here is what jax.jit makes of it. Nothing is lost where something else jits it."
+
+
+def runs_eagerly(function: str, count: int) -> str:
+    """A function that ran outside of jax.jit."""
+    return (
+        f"{function} ran outside of jax.jit, where JAX dispatches its {plural(count, 'operation')} one by one, each as "
+        "a program of its own, and fuses none of them."
+    )
+
+
+def jit_it(function: str, is_transformed: bool) -> str:
+    """The change, where no diff can be written; `is_transformed` by jax.grad or the like, which belongs inside of it."""
+    if is_transformed and function.isidentifier():
+        return f"# jax.jit around all of it, as in jax.jit(jax.value_and_grad({function})), once, before the loop"
+    name = f"{function} = " if function.isidentifier() else "call = "
+    return f"{name}jax.jit({function})  # once, before the loop"
+
+
+def traverses(names: Sequence[str], seconds: float) -> str:
+    """Graphs of nnx, which its jit takes apart before each call and puts together behind it."""
+    them = "it" if len(names) == 1 else "them"
+    return (
+        f"In each call nnx.jit takes {_shown(names)} apart and puts {them} together in Python: at least "
+        f"{duration(seconds)} on this machine."
+    )
+
+
+def cached_partial(function: str, graphs: Sequence[str], others: Sequence[str]) -> str:
+    """The change: nnx keeps what it found of the graphs."""
+    given, made = ", ".join(graphs), f"{function}_cached"
+    return f"{made} = nnx.cached_partial({function}, {given})  # once, before the loop\n{made}({', '.join(others)})"
+
+
+def split_once() -> str:
+    """The change, where no graph comes first."""
+    return (
+        "# take the modules as the first arguments, then nnx.cached_partial(function, module) once, before the loop;\n"
+        "# or nnx.split them once, jax.jit a function of the state, and nnx.merge in it"
+    )
+
+
+STRUCTURE_STAYS = (
+    "The modules may get new values then, and no new layers or variables. "
+    "Calls that nobody waits for hide the time, as long as the device has more to do than Python."
+)
+
+
+def flattens_modules(names: Sequence[str], seconds: float) -> str:
+    """Modules of equinox, which are pytree nodes of Python's."""
+    return (
+        f"In each call eqx.filter_jit flattens {_listed(names)} by Python functions: at least {duration(seconds)} more "
+        "than for a list of the same arrays, on this machine."
+    )
+
+
+def arrays_of_modules(function: str, modules: Sequence[str], arguments: Sequence[str]) -> str:
+    """The change: the arrays are passed, and the modules are built while JAX traces."""
+    trees = modules[0] if len(modules) == 1 else f"({', '.join(modules)})"
+    others = [name for name in arguments if name not in modules]
+    return "\n".join(
+        (
+            f"arrays, static = eqx.partition({trees}, eqx.is_array)  # once, before the loop",
+            "leaves, tree = jax.tree.flatten(arrays)",
+            "",
+            "@jax.jit",
+            f"def {function}_of_leaves({', '.join(['leaves', *others])}):",
+            f"    {', '.join(modules)} = eqx.combine(jax.tree.unflatten(tree, leaves), static)",
+            f"    return {function}({', '.join(arguments)})",
+        )
+    )
+
+
 def _statics(options: Mapping[str, object], arguments: Sequence[str]) -> list[str]:
     numbers, names = options.get("static_argnums", ()), options.get("static_argnames", ())
     by_place = [arguments[number] for number in numbers if -len(arguments) <= number < len(arguments)]  # type: ignore[attr-defined]

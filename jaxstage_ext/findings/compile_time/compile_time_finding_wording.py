@@ -33,6 +33,26 @@ def unrolled(count: int, equations: int, total: int, is_loop: bool) -> str:
     return f"{made} {count:,} equal blocks, {equations:,} of the {plural(total, 'equation')} of the jaxpr."
 
 
+SCAN_INSTEAD = (
+    "def step(carry, x):  # one step of the recurrence, compiled once\n"
+    "    carry = …\n"
+    "    return carry, carry\n"
+    "jax.lax.scan(step, init, xs)[1]  # in place of jax.lax.associative_scan"
+)
+ONE_AFTER_THE_OTHER = (
+    "A scan runs its steps one after the other: faster on a CPU, and slower on a GPU or TPU where one step does not "
+    "fill the device."
+)
+
+
+def levels(equations: int, total: int) -> str:
+    """What an associative scan writes out."""
+    return (
+        "jax.lax.associative_scan writes its function out twice for each level, of which a sequence of n elements has "
+        f"log2(n): {equations:,} of the {plural(total, 'equation')} of the jaxpr."
+    )
+
+
 def scan_template(count: int) -> str:
     """The change, where no diff can be written."""
     return "\n".join(

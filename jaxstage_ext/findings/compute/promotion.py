@@ -23,13 +23,19 @@ from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.ir.hlo.module import BOOKKEEPING
+from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.report.progress import Progress
 
 _LEAST = 65_536
 """Bytes of wide values below which nothing is gained."""
 _MOST_PRODUCTS = 0.5
 """Of the FLOPs of all matrix products, from which on an argument that widens them is not wide on purpose."""
+
+_HANDS_ON = (*BOOKKEEPING, b"while", b"conditional", b"call")
+"""Opcodes that move nothing themselves."""
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
@@ -102,10 +108,26 @@ def _finding(
 
 
 def _stake(program: Program, widths: Widths, saved: float | None) -> Stake:
-    """At most all that is moved becomes narrow."""
+    """At most all wide arrays that the kernels read and write become narrow: what is wide within one costs nothing."""
     made = stakes.stake(program, StakeMeasure.MOVED, saved)
+    if made.most is None or made.whole is None:
+        return made
     part = widths.saved / itemsize(widths.wide)
-    return made if made.most is None or made.whole is None else replace(made, most=min(made.most, part * made.whole))
+    return replace(made, most=min(made.most, part * min(made.whole, _moved(program, short(widths.wide)))))
+
+
+def _moved(program: Program, dtype: str) -> float:
+    """Bytes of a dtype that the instructions outside of fusions write, and read as they stand in their operands."""
+    counted, module = work(program), program.module
+    named = {number for number, (name, _) in TYPES.items() if name == dtype}
+    own = np.where(np.isin(module.shapes.element_type, list(named)), module.shapes.bytes, 0).astype(np.float64)
+    parts = module.rows(b"get-tuple-element")
+    makers = np.array([of[0] for of in (module.operands[row] for row in parts.tolist())], np.int64)
+    is_known = makers >= 0
+    made = own + np.bincount(makers[is_known], own[parts[is_known]], len(module))
+    rows = [row for row in counted.shown.tolist() if module.opcode[row] not in _HANDS_ON]
+    moved = [made[row] + sum(own[of] for of in module.operands[row] if of >= 0) for row in rows]
+    return float(np.nansum(np.array(moved) * counted.runs[rows]))
 
 
 def _name(program: Program, places: EquationPlaces, source: OperandSource) -> str:

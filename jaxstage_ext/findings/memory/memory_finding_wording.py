@@ -110,8 +110,12 @@ def shard_state(names: Sequence[str], axis: str, count: int) -> str:
     """The change."""
     return "\n".join(
         [
-            "def over(x):",
-            f"    return NamedSharding(mesh, P({axis!r}) if x.ndim and x.shape[0] % {count} == 0 else P())",
+            "def over(x):  # what lies on other axes of the mesh stays there",
+            "    spec = [*getattr(x.sharding, 'spec', ()), *[None] * x.ndim][: x.ndim]",
+            f"    free = [d for d in range(x.ndim) if spec[d] is None and x.shape[d] % {count} == 0]",
+            "    if free:",
+            f"        spec[max(free, key=lambda d: x.shape[d])] = {axis!r}",
+            "    return NamedSharding(mesh, P(*spec))",
             *(f"{name} = jax.device_put({name}, jax.tree.map(over, {name}))" for name in names[:_MOST_NAMED]),
             "# and the same shardings as out_shardings of jax.jit, so that the new values stay so",
         ]

@@ -66,6 +66,15 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     return [*findings, *made_by_ad, *(_large(program, found, left, whole) if of is StakeMeasure.TIME else [])]
 
 
+def find_at_once(program: Program) -> list[Finding]:
+    """What is exposed and large, by the optimised module alone; with the causes where they are known."""
+    if tried_changes.measure(program) is not StakeMeasure.TIME:
+        return []
+    found = exchanged.exchanges(program)
+    whole = stakes.figure(program, StakeMeasure.TIME) or 0.0
+    return _large(program, found, alike_collectives.groups(found), whole)
+
+
 def _changed(
     program: Program,
     found: Collectives,
@@ -123,9 +132,8 @@ def _large(
         return []
     first = max(rows, key=lambda row: row.exposed or 0.0)
     text = wording.exposed_collectives(first, len(rows), seconds, seconds / whole)
-    change = CodeChange(wording.LARGER_BATCH) if _is_of_gradient(program, first) else None
-    stake = stakes.stake(program, StakeMeasure.TIME, seconds)
-    return [replace(_of(found, [first], text), stake=stake, change=change)]
+    caveat = wording.LARGER_BATCH if _is_of_gradient(program, first) else ""
+    return [replace(_of(found, [first], text), stake=Stake(StakeMeasure.TIME), caveat=caveat)]
 
 
 def _is_of_gradient(program: Program, row: CollectiveRow) -> bool:
@@ -145,10 +153,8 @@ def _of_differentiation(
     for rows in groups:
         name = next((cause.values[0] for cause in rows[0].causes if cause.kind is CauseKind.BACKWARD), "")
         if name:
-            most = alike_collectives.exposed(rows) if of is StakeMeasure.TIME else None
-            stake = stakes.stake(program, of, most)
-            made.append(replace(_of(found, rows, wording.of_differentiation(rows[0], name)), stake=stake))
+            made.append(replace(_of(found, rows, wording.of_differentiation(rows[0], name)), stake=Stake(of)))
     return made
 
 
-DETECTOR = Detector(FindingKind.COLLECTIVE, find, has_collectives, (Need.CAUSES, Need.TRIAL))
+DETECTOR = Detector(FindingKind.COLLECTIVE, find, has_collectives, (Need.CAUSES, Need.TRIAL), find_at_once)

@@ -18,6 +18,7 @@ from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.movement import callback_data
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.effects import effects, effects_of_values
@@ -26,14 +27,13 @@ from jaxstage_ext.report.progress import Progress
 LEAST_RUNS = 16
 """In one run; a callback for each of a few layers or steps is meant."""
 _KERNELS = frozenset({"pallas_call", "core_map"})
-_DEBUG = ("debug_callback", "debug_print")
 _CHECKS = "equinox._errors"
 _NOT_ON_HOST = "HostOffloadOutputLocationMismatch"
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """Callbacks that run in every iteration; arrays that a loop fetches each time; a result refused for its memory."""
-    return [*_callbacks(program), *_fetched(program), *_refused(program)]
+    """Callbacks in loops and of large arrays; arrays that a loop fetches each time; a result refused for its memory."""
+    return [*_callbacks(program), *callback_data.find(program), *_fetched(program), *_refused(program)]
 
 
 def _callbacks(program: Program) -> Iterator[Finding]:
@@ -49,7 +49,11 @@ def _callbacks(program: Program) -> Iterator[Finding]:
         called, equation_place.places(program, [one[0] for one in called]), strict=True
     ):
         name = effect_rules.called_by(eqn)
-        drop = staged_changes.of_jaxpr(resharded.at_equation(eqn, resharded.dropped)) if kind in _DEBUG else None
+        drop = (
+            staged_changes.of_jaxpr(resharded.at_equation(eqn, resharded.dropped))
+            if kind in callback_data.DEBUG
+            else None
+        )
         yield Finding(
             FindingKind.HOST_TRANSFER,
             wording.called_in_loop(kind, name, times),
@@ -123,8 +127,8 @@ def _refused(program: Program) -> Iterator[Finding]:
     if not alike:
         return
     outvars = program.jax_traced.jaxpr.jaxpr.outvars
-    maker = {id(var): eqn for eqn in program.jax_traced.jaxpr.jaxpr.eqns for var in eqn.outvars}
-    made = [maker[id(outvars[at])] for at in alike if id(outvars[at]) in maker]
+    maker = jaxprs.makers(program.jax_traced.jaxpr.jaxpr)
+    made = [maker[var] for var in jaxprs.variables([outvars[at] for at in alike]) if var in maker]
     place = next(iter(equation_place.places(program, made)), EquationPlace())
     names = tuple(dict.fromkeys(host.name for host in alike.values()))
     yield Finding(

@@ -38,19 +38,23 @@ def _over(row: CollectiveRow) -> str:
     return f" over {', '.join(map(str, row.groups.axes))}" if row.groups.axes else ""
 
 
+def _why(row: CollectiveRow) -> str:
+    causes = [text for cause in row.causes if (text := collective_wording.cause(cause))]
+    return f" ({causes[0]})" if causes else ""
+
+
 def collective(row: CollectiveRow, count: int, sent: float | None) -> str:
     """Collectives that are alike."""
-    causes = [text for cause in row.causes if (text := collective_wording.cause(cause))]
-    why = f" ({causes[0]})" if causes else ""
     what = f"{row.op.kind} of {scaled(row.payload, 'B')}" if count == 1 else f"{plural(count, row.op.kind)}"
     each = "" if sent is None else f": each device sends {scaled(sent, 'B')}"
-    return f"{what}{_over(row)}{why}{each}."
+    return f"{what}{_over(row)}{_why(row)}{each}."
 
 
 def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: float) -> str:
     """Collectives that nothing hides and that no change was found for."""
-    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}"
-    taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides it"
+    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}{_why(row)}"
+    hidden = "it" if count == 1 else "them"
+    taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides {hidden}"
     if count == 1:
         return f"The {first} takes {taken}."
     return f"{count:,} collectives take {taken}; the largest is the {first}."
@@ -65,8 +69,8 @@ def of_differentiation(row: CollectiveRow, name: str) -> str:
 
 
 LARGER_BATCH = (
-    "# the gradients' bytes do not grow with the batch: give each device a larger one, or sum the gradients of\n"
-    "# several batches on each device before they are exchanged"
+    "The bytes of gradients do not grow with the batch, so with a larger batch per device the exchange is a smaller "
+    "part of the step."
 )
 
 
@@ -114,6 +118,8 @@ def unroll(is_swap: bool) -> str:
 
 def called_in_loop(kind: str, name: str, times: int) -> str:
     """A callback in a loop."""
+    if kind == "debug_print":
+        return f"jax.debug.print of {name or 'values'} runs {times:,} times in one call."
     waits = "" if kind.startswith("debug") else ", and the device waits for each result"
     return f"{kind} calls {name or 'Python'} {times:,} times in one run{waits}."
 
@@ -126,6 +132,42 @@ def call_less(kind: str, name: str) -> str:
             "jax.lax.cond(i % 100 == 0, lambda: jax.debug.print(…), lambda: None)"
         )
     return f"# return from the loop what {name or 'the function'} needs, and call it once on all of it after the loop"
+
+
+def _callback(kind: str, name: str) -> str:
+    if kind == "debug_print":
+        return f"jax.debug.print({name})"
+    return f"{kind} of {name}" if name else kind
+
+
+def gathered_for_callback(kind: str, name: str, size: float) -> str:
+    """A callback whose argument lies in parts on several devices."""
+    return (
+        f"{_callback(kind, name)} takes a sharded array of {scaled(size, 'B')}: XLA gathers it whole on every device, "
+        "as a callback runs on one."
+    )
+
+
+REDUCE_FIRST = (
+    "# give the callback only what it needs of the array, such as a norm or a mean, or call it inside\n"
+    "# jax.shard_map, where it gets the part of its device"
+)
+ONLY_WITHOUT_WORK_BETWEEN = "What is computed between the two has to be done in NumPy then."
+
+
+def handed_on(first: str, second: str, size: float) -> str:
+    """An array that one callback gives and another takes."""
+    return (
+        f"{second or 'A callback'} takes {scaled(size, 'B')} that {first or 'another callback'} gave: they are copied "
+        "from the host and back to it."
+    )
+
+
+def one_callback(kind: str, first: str, second: str) -> str:
+    """The change."""
+    call = f"{second}({first}(…))" if first.isidentifier() and second.isidentifier() else "…"
+    name = "jax.experimental.io_callback" if kind == "io_callback" else "jax.pure_callback"
+    return f"# one callback that calls both, so that the array stays in NumPy:\n{name}(lambda *args: {call}, …)"
 
 
 def fetched_in_loop(size: float, times: int) -> str:

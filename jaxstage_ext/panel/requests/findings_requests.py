@@ -42,7 +42,7 @@ def _form(one: FoundIn) -> dict[str, Any]:
         "key": key_of(one),
         "kind": one.kind.value,
         "text": _public(one.text),
-        "stake": wording.stake(one.stake),
+        "stake": wording.gain(one),
         "share": one.stake.share,
         "line": one.line,
         "rows": {doc: list(rows[:MOST_ROWS]) for doc, rows in one.rows.items()},

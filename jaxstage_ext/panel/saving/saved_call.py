@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from jaxstage_ext.panel.panel_state import with_finding
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.report.saved import saved_form
 
 if TYPE_CHECKING:
+    from jaxstage_ext.program.head.summary_form import Summary
     from jaxstage_ext.program.program import Program
 
 
@@ -56,4 +58,8 @@ def saved_calls(programs: Programs, source: bool | None, replies_of: RepliesOf) 
         targets = list(group)
         named = {program.label: program for program in targets}
         replies = {name: replies_of(program) for name, program in named.items()}
-        yield SavedCall(targets[0].label, saved.parts(named, source), saved.compared(targets[0]), replies)
+        parts = {
+            name: (dict(with_finding(cast("Summary", head), named[name])), frames, documents)
+            for name, (head, frames, documents) in saved.parts(named, source).items()
+        }
+        yield SavedCall(targets[0].label, parts, saved.compared(targets[0]), replies)

@@ -140,3 +140,22 @@ def test_casting_pays_and_not_more_than_is_said(fn: Any) -> None:
 def test_on_a_cpu_the_gain_is_unknown() -> None:
     [finding] = found(scaled, X, W, target="cpu:1")
     assert finding.stake.most is None
+
+
+def attention(x: Any, w: Any) -> Any:
+    """The scalar makes the softmax f32, which a TPU fuses into kernels that read and write bf16."""
+    heads = (x @ w).reshape(8, 512, 8, 64)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", heads, heads) * SCALE
+    mixed = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, -1), heads)
+    return mixed.reshape(8, 512, 512).astype(x.dtype) @ w
+
+
+@pytest.mark.parametrize("target", ["v5e:1x1", "h100"])
+def test_no_more_is_promised_than_kernels_read_and_write_wide(target: str) -> None:
+    """Nothing for a TPU; on a GPU the softmax is a kernel of its own, and casting gives what was promised."""
+    ins = inspect(attention, jax.ShapeDtypeStruct((8, 512, 512), BF16), W, target=target)
+    made = [one for one in ins.findings if one.kind is promotion.DETECTOR.kind]
+    if target == "h100":
+        assert made[0].try_().realised == pytest.approx(made[0].stake.most)
+    else:
+        assert made == []

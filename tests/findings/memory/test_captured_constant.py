@@ -108,3 +108,22 @@ def test_a_mutable_array_stays_captured() -> None:
     assert one.names == ("TABLE",)
     lowered = one.change.stage(ins.program.staged).value("lower")
     assert 'stablehlo.constant dense<"' not in lowered.as_text()
+
+
+class Tables:
+    """One that an object has of its class, and one that the class is asked for."""
+
+    positions = np.random.default_rng(1).random((N, N), np.float32)
+
+    def through_self(self, x: Any) -> Any:
+        return x @ self.positions
+
+
+def through_class(x: Any) -> Any:
+    return x @ Tables.positions
+
+
+@pytest.mark.parametrize(("function", "name"), [(Tables().through_self, "self"), (through_class, "Tables")])
+def test_an_attribute_of_a_class_is_named_as_the_function_reaches_it(function: Any, name: str) -> None:
+    [one], _ = of(function, X)
+    assert one.names == (f"{name}.positions",)

@@ -79,7 +79,7 @@ def is_left_out(path: Path) -> bool:
 
 
 def is_deselected(item: pytest.Item) -> bool:
-    """Whether a test waits for `make test-all`: `@pytest.mark.seldom`; of the oldest versions, `once` and truth elsewhere."""
+    """Whether a test waits for `make test-all`: `seldom` is, and in the oldest suite `once` and truth elsewhere."""
     is_same = IS_OLDEST_SUITE and item.get_closest_marker("once") is not None
     return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_same or is_elsewhere(item))
 

@@ -46,7 +46,9 @@ def kernel(code: str, *arguments: str, **environment: str) -> subprocess.Popen[s
     )
 
 
-GPU = pytest.param("h100:2", marks=pytest.mark.seldom("nothing is shared there; libtpu has one lock file for a machine"))
+GPU = pytest.param(
+    "h100:2", marks=pytest.mark.seldom("nothing is shared there; libtpu has one lock file for a machine")
+)
 
 
 @pytest.mark.parametrize("target", ["cpu:2", "v5e:2x2", GPU])

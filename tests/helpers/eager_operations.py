@@ -24,19 +24,22 @@ def keep() -> None:
     """From now on in this process. JAX is imported here: a test process has it anyway."""
     from jax._src import compiler
 
+    from jaxstage_ext.core.targets import packages
+
     compile_ = compiler.backend_compile_and_load
 
     def kept(backend: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any) -> Any:
         if backend.platform != "cpu" or host_callbacks or not _is_of_jax(module.operation.attributes["sym_name"].value):
             return compile_(backend, module, executable_devices, options, host_callbacks)
         text = module.operation.get_asm(enable_debug_info=False)  # wherever it is called
-        path = compiled_once.folder(()) / hashlib.sha256(text.encode() + options.SerializeAsString()).hexdigest()
+        asked = text.encode() + options.SerializeAsString() + "".join(packages.identity("cpu")).encode()
+        path = compiled_once.folder(()) / hashlib.sha256(asked).hexdigest()
         with contextlib.suppress(OSError, RuntimeError):  # not there, or of another processor
             return backend.deserialize_executable(
                 path.read_bytes(), executable_devices=executable_devices, compile_options=options
             )
         made = compile_(backend, module, executable_devices, options, host_callbacks)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RuntimeError):
             compiled_once.keep_bytes(path, made.serialize())
         return made
 

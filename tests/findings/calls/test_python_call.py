@@ -1,7 +1,7 @@
 """Python in each call. That a node is flattened in Python is known from its registration.
 
-The clock is the tests' own, on which flattening a node takes a microsecond and a slow hash a millisecond: the stakes are
-what is counted, however busy the machine is.
+The clock is the tests' own, on which flattening a node takes a microsecond and a slow hash a millisecond: the stakes
+are what is counted, however busy the machine is.
 """
 
 from __future__ import annotations

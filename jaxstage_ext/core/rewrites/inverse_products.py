@@ -16,11 +16,10 @@ _MOST_USES = 2
 
 def _find(jaxpr: Any) -> list[Replacement]:
     """The products of an inverse that is read by products alone."""
-    read = uses(jaxpr)
+    inverses = [eqn for eqn in jaxpr.eqns if _is_inverse(eqn)]
+    read = uses(jaxpr) if inverses else {}
     found: list[Replacement] = []
-    for eqn in jaxpr.eqns:
-        if not _is_inverse(eqn):
-            continue
+    for eqn in inverses:
         users = read.get(eqn.outvars[0], [])
         if 0 < len(users) <= _MOST_USES and all(
             user is not None and _is_product(user, eqn.outvars[0]) for user in users

@@ -47,9 +47,9 @@ def sites(jaxpr: Any, form: Form) -> list[Site]:
 def _sites(jaxpr: Any, form: Form, runs: int | None) -> Iterator[Site]:
     body = _body(jaxpr, form)
     yield from (Site(one, runs) for one in _found(body, form))
-    for eqn in body.eqns:
+    for eqn, held in jaxprs.holders(body):
         if not eqn.primitive.name.startswith("custom_"):
-            for inner in jaxprs.inner_jaxprs(eqn):
+            for inner in held:
                 yield from _sites(inner, form, _times(runs, eqn))
 
 

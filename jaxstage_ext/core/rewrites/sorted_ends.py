@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxstage_ext.core.jax_private import jaxprs
 from jaxstage_ext.core.rewrites.replacements import Form, Replacement, uses
 
 _LEAST, _MOST_SHARE = 1024, 1 / 16
@@ -25,14 +26,15 @@ class SortedEnd(NamedTuple):
 
 def _find(jaxpr: Any) -> list[Replacement]:
     """The slices of a sorted array that nothing else reads."""
-    read = uses(jaxpr)
+    sorts = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "sort" and _is_plain(eqn)]
+    if not sorts:
+        return []
+    read, made_by = uses(jaxpr), jaxprs.makers(jaxpr)
     found: list[Replacement] = []
-    for eqn in jaxpr.eqns:
-        if eqn.primitive.name == "sort" and _is_plain(eqn):
-            made = [_of_result(eqn, at, read) for at in range(len(eqn.outvars))]
-            if all(part is not None for part in made):
-                found += [one for part in made if part is not None for one in part]
-    made_by = {value: eqn for eqn in jaxpr.eqns for value in eqn.outvars}
+    for eqn in sorts:
+        made = [_of_result(eqn, at, read) for at in range(len(eqn.outvars))]
+        if all(part is not None for part in made):
+            found += [one for part in made if part is not None for one in part]
     return [one for one in found if len(one.source.invars) == 1 or _is_iota(made_by.get(one.source.invars[1]))]
 
 

@@ -43,7 +43,12 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     if program.platform == "gpu":
         return levels
     sources = functools.partial(code_change.source_lines, program)
-    runs = repeated_bodies(program.jax_traced.jaxpr, _LEAST_BODIES, source_of=lambda file: _with_ends(sources(file)))
+    runs = repeated_bodies(
+        program.jax_traced.jaxpr,
+        _LEAST_BODIES,
+        source_of=lambda file: _with_ends(sources(file)),
+        least_part=_LEAST_SHARE,
+    )
     loops: dict[tuple[str, int], list[RepeatedBody]] = {}
     for run in runs:
         if run.line is not None:

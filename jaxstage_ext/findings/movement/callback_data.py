@@ -46,13 +46,13 @@ def gathers(program: Program) -> bool:
 
 
 def _outside_loops(jaxpr: Any) -> Iterator[tuple[Any, Mapping[Any, Any]]]:
-    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
-    for eqn in jaxpr.eqns:
-        if effect_rules.callback_kind(eqn):
-            yield eqn, makers
-        elif eqn.primitive.name not in ("scan", "while", "shard_map"):
-            for inner in jaxprs.inner_jaxprs(eqn):
-                yield from _outside_loops(getattr(inner, "jaxpr", inner))
+    callbacks = [eqn for eqn in jaxpr.eqns if effect_rules.callback_kind(eqn)]
+    makers = jaxprs.makers(jaxpr) if callbacks else {}
+    yield from ((eqn, makers) for eqn in callbacks)
+    for eqn, held in jaxprs.holders(jaxpr):
+        if eqn.primitive.name not in ("scan", "while", "shard_map") and not effect_rules.callback_kind(eqn):
+            for inner in held:
+                yield from _outside_loops(inner)
 
 
 def _bytes(value: Any) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import compiled_once
+import eager_operations
 import file_seconds
 import pytest
 import time_limits
@@ -91,6 +92,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     file_seconds.register(config)
     config.pluginmanager.register(time_limits.TimeLimits())
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """In the processes that collect, not in the one that hands out their tests."""
+    if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None):
+        eager_operations.keep()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -58,14 +58,16 @@ def instructions(inspection: Inspection) -> int:
 def test_it_is_staged_and_shown(name: str) -> None:
     function, arguments = PROGRAMS[name]
     for number in range(2):
-        for target, inspection in inspect(function, *arguments, target=targets()).targets.items():
+        staged = inspect(function, *arguments, target=targets())
+        shown, html = repr(staged), staged._repr_mimebundle_()["text/html"]
+        for target, inspection in staged.targets.items():
             assert inspection.error is None, (target, inspection.error)
             summary = inspection.summary()
             assert [stage["state"] for stage in summary["stages"]] == ["done"] * 3
             assert [document["kind"] for document in summary["documents"]] == ["python", "jaxpr", "stablehlo", "hlo"]
             assert f"{instructions(inspection):,} instr" in summary["stages"][-1]["count"], (target, number)
-            assert repr(inspection) and Inspection.from_json(inspection.to_json()).summary()["name"]
-            assert "<" in inspection._repr_mimebundle_()["text/html"]
+            assert Inspection.from_json(inspection.to_json()).summary()["name"]
+            assert summary["target"].split(" · ")[0] in shown and summary["target"].split(" · ")[0] in html
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

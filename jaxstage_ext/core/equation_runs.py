@@ -24,8 +24,11 @@ def equation_runs(jaxpr: Any, hidden: frozenset[str] = frozenset()) -> Iterator[
         times, why = runs[id(current)]
         for eqn in current.eqns:
             yield eqn, (times, why)
+        for eqn, held in jaxprs.holders(current):
+            if eqn.primitive.name in hidden:
+                continue
             factor, unknown = _of_inside(eqn)
-            for inner in inner_of(eqn, hidden):
+            for inner in held:
                 before, known = runs.get(id(inner), (0, ""))
                 runs[id(inner)] = before + times * factor, known or why or unknown
 
@@ -40,7 +43,7 @@ def inner_of(eqn: Any, hidden: frozenset[str] = frozenset()) -> list[Any]:
     """The jaxprs that an equation holds; none of the primitives `hidden`."""
     if eqn.primitive.name in hidden:
         return []
-    return [getattr(inner, "jaxpr", inner) for inner in jaxprs.inner_jaxprs(eqn)]
+    return jaxprs.inner_jaxprs(eqn)
 
 
 def _outer_first(jaxpr: Any, hidden: frozenset[str]) -> list[Any]:
@@ -55,5 +58,6 @@ def _outer_first(jaxpr: Any, hidden: frozenset[str]) -> list[Any]:
         elif id(current) not in seen:
             seen.add(id(current))
             todo.append((current, True))
-            todo.extend((inner, False) for eqn in current.eqns for inner in inner_of(eqn, hidden))
+            inside = (held for eqn, held in jaxprs.holders(current) if eqn.primitive.name not in hidden)
+            todo.extend((inner, False) for held in inside for inner in held)
     return done[::-1]

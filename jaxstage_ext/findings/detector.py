@@ -24,6 +24,10 @@ class Need(enum.Enum):
     PASSES = "the passes, by one more compile"
     TRIAL = "a compile of the changed program"
 
+    def is_known(self, program: Program) -> bool:
+        """Whether it is known, or takes milliseconds."""
+        return _KNOWN[self](program)
+
 
 def _never(program: Program) -> bool:
     return False
@@ -62,9 +66,11 @@ class Detector:
     """Whether a program can have such a finding; false before the stage that shows it."""
     needs: tuple[Need, ...] = ()
     """What it reads that takes a compile."""
+    at_once: Callable[[Program], Sequence[Finding]] | None = None
+    """Finds what shows without what it needs, until that is looked at; None where nothing does."""
     is_kept: bool = True
     """Whether what it found is kept with the program; not of what the process goes on doing, such as compiles."""
 
     def is_cheap(self, program: Program) -> bool:
         """Whether it takes milliseconds: what it needs is known or came with the compile."""
-        return all(_KNOWN[need](program) for need in self.needs)
+        return all(need.is_known(program) for need in self.needs)

@@ -36,6 +36,8 @@ class StakeMeasure(enum.Enum):
     """Seconds that Python and JAX take for one call."""
     LAUNCHES = "the kernel launches", "launches"
     """Kernels that a GPU is given in one run."""
+    DISPATCHES = "the dispatches of a call", "dispatches"
+    """Operations that Python hands to the device one by one in one call."""
     RESULT = "the result", ""
     """No saving: what is computed may not be what is meant."""
     REPEATABILITY = "what two runs give", ""
@@ -85,6 +87,12 @@ class CodeChange:
         if not self.is_diff:
             return lines
         return [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
+
+    @property
+    def in_line(self) -> str:
+        """The lines to write as one, for a cell of a table; marked where they end if they are no simple statements."""
+        is_plain = not any(line.endswith(":") or line.startswith((" ", "#")) for line in self.lines)
+        return ("; " if is_plain else " ⏎ ").join(line.strip() for line in self.lines)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ class FindingKind(enum.Enum):
         f"{_JAX}_autosummary/jax.lax.map.html",
     )
     TILE_PADDING = "padding of the device's tiles", FindingGroup.MEMORY, f"{_XLA}tiled_layout"
+    LARGE_TEMPORARIES = "temporaries that fill the memory", FindingGroup.MEMORY
     EXTRA_FLOPS = "more FLOPs than the jaxpr has", FindingGroup.COMPUTE
+    CHEAPER_FORM = "cheaper form of an operation", FindingGroup.COMPUTE
     BOTH_BRANCHES = "both branches of a cond run", FindingGroup.COMPUTE, f"{_JAX}_autosummary/jax.lax.cond.html"
     REPEATED_WORK = "the same work in every iteration", FindingGroup.COMPUTE
     EXCESS_PRECISION = (
@@ -67,6 +69,7 @@ class FindingKind(enum.Enum):
     BROKEN_FUSION = "fusion broken", FindingGroup.COMPUTE
     IDLE_MATRIX_UNIT = "matrix unit idle", FindingGroup.COMPUTE
     CARRY_COPY = "carry copied in every iteration", FindingGroup.MOVEMENT, f"{_JAX}_autosummary/jax.lax.scan.html"
+    BATCHED_LOOP = "loop under vmap", FindingGroup.MOVEMENT, f"{_JAX}_autosummary/jax.lax.while_loop.html"
     LAYOUT_COPY = "copies that change a layout", FindingGroup.MOVEMENT
     HOST_TRANSFER = "transfers to and from the host", FindingGroup.MOVEMENT
     COLLECTIVE = (
@@ -87,6 +90,7 @@ class FindingKind(enum.Enum):
         FindingGroup.COMPILE_TIME,
         f"{_JAX}persistent_compilation_cache.html",
     )
+    EAGER_CALL = "operations outside of jax.jit", FindingGroup.CALLS, f"{_JAX}jit-compilation.html"
     PYTHON_CALL = "Python work in every call", FindingGroup.CALLS, f"{_JAX}pytrees.html"
     COPIED_ARGUMENT = "arguments copied in every call", FindingGroup.CALLS
     STALE_VALUE = "value that JAX no longer reads", FindingGroup.CALLS, f"{_JAX}faq.html"

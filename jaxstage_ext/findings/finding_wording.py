@@ -31,8 +31,10 @@ def stake(stake: Stake) -> str:
         return "two runs may differ"
     if not stake.measure.unit:
         return "the result may not be what you mean"
+    if stake.most is None and stake.least:
+        return f"saves at least {_amount(stake.least, stake.measure.unit)} of {stake.measure.value}"
     if stake.most is None:
-        return f"saves part of {stake.measure.value}; how much is unknown"
+        return f"saves an unknown part of {stake.measure.value}"
     most = _amount(stake.most, stake.measure.unit)
     if stake.least is None or not stake.least:
         amount = f"up to {most}"
@@ -45,16 +47,32 @@ def stake(stake: Stake) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value:,.0f} {unit}" if unit == StakeMeasure.LAUNCHES.unit else scaled(value, unit)
+    counted = (StakeMeasure.LAUNCHES.unit, StakeMeasure.DISPATCHES.unit)
+    return f"{value:,.0f} {unit}" if unit in counted else scaled(value, unit)
 
 
 def in_short(finding: Finding, tried: str = "") -> str:
-    """One paragraph: what is so, where, what it costs and, in `tried`, what a trial showed."""
+    """One paragraph, whose beginning is told where there is no room: what there is to gain, or in `tried` what a trial
+    showed; where, and what is so.
+    """
     where = f"{finding.line}: " if finding.line and not finding.text.startswith(finding.line) else ""
-    said = gain(finding)
-    changed = f"Changing it {said}." if said != NO_CHANGE_KNOWN and finding.stake.measure.unit else ""
-    parts = [f"{where}{finding.text}", changed]
-    return " ".join(part for part in (*parts, tried) if part)
+    saves = gain(finding)
+    could = f"{_could(saves)}." if saves != NO_CHANGE_KNOWN and finding.stake.measure.unit else ""
+    return " ".join(part for part in (tried or could, f"{where}{finding.text}") if part)
+
+
+def _could(saves: str) -> str:
+    return f"Could save{saves.removeprefix('saves')}"
+
+
+_MOST_LINES = 4
+
+
+def change_in_short(finding: Finding) -> list[str]:
+    """The first lines to write, the first behind an arrow; none where no change is known."""
+    lines = [line.removeprefix("# ") for line in finding.change.lines if line.strip()] if finding.change else []
+    more = ["…"] if len(lines) > _MOST_LINES else []
+    return [f"{'→' if at == 0 else ' '} {line}" for at, line in enumerate([*lines[:_MOST_LINES], *more])]
 
 
 def in_full(finding: Finding, tried: str = "") -> str:
@@ -79,10 +97,17 @@ def nothing_found(looked: Sequence[FindingKind]) -> str:
     return f"Nothing found among {plural(len(looked), 'kind')} looked for: {_titles(looked)}."
 
 
-def nothing_found_in(looked: int, waiting: int) -> str:
+def nothing_found_in(looked: int) -> str:
     """The same in brief."""
-    rest = f"; {waiting} more take another compile" if waiting else ""
-    return f"Nothing found among {plural(looked, 'kind')} looked for (.findings lists them{rest})."
+    return f"Nothing found among {plural(looked, 'kind')} looked for (.findings lists them)."
+
+
+NOT_LOOKED = "This program is large: open Findings to look for what to change."
+
+
+def nothing_yet(kinds: Sequence[FindingKind]) -> str:
+    """That nothing was found but for kinds that take a compile."""
+    return f"Nothing found yet; not looked for: {_titles(kinds)}."
 
 
 def more_in(count: int) -> str:
@@ -119,15 +144,18 @@ def waiting_in_session(kinds: Sequence[FindingKind]) -> str:
     return f"Not looked for in every program yet ({_titles(kinds)}): %findings --all compiles for them."
 
 
-def outcome(outcome: TrialOutcome, gained: float | None, unit: str) -> str:
-    """What the compiled change gains."""
+def outcome(outcome: TrialOutcome, gained: float | None, stake: Stake, costs: Sequence[PairedFigure] = ()) -> str:
+    """What the compiled change gains of the stake's measure and whole, and the figures that it makes worse."""
+    unit, measured = stake.measure.unit, stake.measure.value
     if outcome is TrialOutcome.UNKNOWN and not unit:
         return "Tried: it makes another program."
     amount = "" if gained is None or not unit else _amount(abs(gained), unit)
+    part = f", {share(gained / stake.whole)}" if gained and gained > 0 and stake.whole else ""
+    worse = "; " + ", ".join(f"{one.title} {difference(one)}" for one in costs) if costs else ""
     return {
-        TrialOutcome.PAYS: f"Tried: it saves {amount}.",
-        TrialOutcome.WORSE: f"Tried: it costs {amount} more, so leave it.",
-        TrialOutcome.NO_GAIN: "Tried: it saves nothing.",
+        TrialOutcome.PAYS: f"Tried: it saves {amount}{part} of {measured}{worse}.",
+        TrialOutcome.WORSE: f"Tried: it adds {amount} to {measured}, so leave it.",
+        TrialOutcome.NO_GAIN: f"Tried: it saves nothing of {measured}.",
         TrialOutcome.NO_CHANGE: "Tried: no change in HLO.",
         TrialOutcome.UNKNOWN: "Tried: what it saves is unknown.",
     }[outcome]

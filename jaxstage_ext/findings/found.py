@@ -125,7 +125,7 @@ class Findings(Sequence[FoundIn]):
             "finding": Column([one.text for one in self.found]),
             "line": Column([one.line for one in self.found]),
             "stake": Column([wording.gain(one) for one in self.found]),
-            "change": Column(["; ".join(one.change.lines) if one.change else "" for one in self.found]),
+            "change": Column([one.change.in_line if one.change else "" for one in self.found]),
             "tried": Column([one.tried for one in self.found]),
         }
         return Table("findings", columns, notes=tuple(self.notes))
@@ -146,7 +146,12 @@ class Findings(Sequence[FoundIn]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_of([self.table])
+        shown = self.found[:MOST_SHOWN]
+        columns = {
+            "finding": Column([wording.in_short(one, one.tried) for one in shown], is_answer=True),
+            "change": Column([one.change.in_line if one.change else "" for one in shown], is_answer=True),
+        }
+        return html_of([Table("findings", columns, notes=tuple(self.notes))])
 
 
 def found(program: Program, everything: bool = False, progress: Progress | None = None) -> Findings:
@@ -158,6 +163,7 @@ def found(program: Program, everything: bool = False, progress: Progress | None 
             continue
         if not (everything or _is_known(program, detector) or detector.is_cheap(program)):
             waiting.append(detector)
+            every += parts.get(detector.kind.value, lambda: _at_once(program, detector), ())  # noqa: B023
             continue
         none: tuple[FoundIn, ...] | None = None
         read = parts.get(detector.kind.value, lambda: _once(program, detector, progress), none)  # noqa: B023
@@ -171,15 +177,24 @@ MOST_SAID = 3
 """Findings that stand in forms which show other things too."""
 
 
-def said_briefly(program: Program) -> list[str]:
-    """A sentence for each of the first findings and how many more there are; only what takes milliseconds."""
+def said_briefly(program: Program) -> list[list[str]]:
+    """Of each of the first findings its sentence and what to write, then how many more there are.
+
+    Only what takes milliseconds.
+    """
     made = _looked_briefly(program)
     if made is None or not made.looked:
         return []
-    said = [wording.in_short(one, one.tried) for one in made[:MOST_SAID]]
+    said = [
+        [wording.in_short(one, one.tried), *([] if _is_refuted(one) else wording.change_in_short(one))]
+        for one in made[:MOST_SAID]
+    ]
     if (more := len(made) - MOST_SAID) > 0:
-        said.append(wording.more_in(more))
-    return said or [wording.nothing_found_in(len(made.looked), len(made.waiting))]
+        said.append([wording.more_in(more)])
+    waiting = [one.kind for one in made.waiting]
+    says_what_waits = bool(waiting) and (not said or FindingKind.COLLECTIVE in waiting)
+    said = said or [[wording.nothing_found_in(len(made.looked))]]
+    return [*said, [wording.waiting(waiting, made.seconds)]] if says_what_waits else said
 
 
 def said_first(program: Program) -> str:
@@ -187,6 +202,15 @@ def said_first(program: Program) -> str:
     made = _looked_briefly(program)
     best = None if made is None else made.best
     return "" if best is None else wording.in_short(best, best.tried)
+
+
+def said_of_none(program: Program) -> str:
+    """Why `said_first` says nothing: what was not looked for; "" where all was looked for, or something was found."""
+    made = _looked_briefly(program)
+    if made is not None:
+        return wording.nothing_yet([one.kind for one in made.waiting]) if made.waiting and made.best is None else ""
+    has_none = program.tab or program.saved_summary is not None or program.is_running or not program.has_hlo
+    return "" if has_none else wording.NOT_LOOKED
 
 
 def _looked_briefly(program: Program) -> Findings | None:
@@ -202,6 +226,11 @@ def _is_looked_at(program: Program) -> bool:
 
 def _is_known(program: Program, detector: Detector) -> bool:
     return ("finding", detector.kind) in program.results
+
+
+def _at_once(program: Program, detector: Detector) -> tuple[FoundIn, ...]:
+    found = () if detector.at_once is None else detector.at_once(program)
+    return tuple(_in(program, one) for one in found if _is_worth(one))
 
 
 def _once(program: Program, detector: Detector, progress: Progress | None) -> tuple[FoundIn, ...]:

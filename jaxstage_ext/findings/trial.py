@@ -15,7 +15,7 @@ from jaxstage_ext.core.stage.staged import Stage, Staged
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.findings import finding_wording as wording
 from jaxstage_ext.findings import stakes
-from jaxstage_ext.findings.finding import Finding, StakeMeasure, TrialOutcome
+from jaxstage_ext.findings.finding import Finding, Stake, StakeMeasure, TrialOutcome
 from jaxstage_ext.program.comparing.difference_table import Differences, differences
 from jaxstage_ext.program.comparing.paired_figures import PairedFigure, paired_figures
 from jaxstage_ext.program.program import Program
@@ -31,6 +31,9 @@ _TIMES = ("trace time", "lower time", "compile time")
 """Of two processes, one of which had the program already."""
 _SAME_TIME = 0.1
 """The same of the time of a compile, which is timed once."""
+_COMPILE_TIME = "compile time"
+_COSTS, _NOTABLE = ("memory needed", "FLOPs", "bytes moved", "sent", "lower bound"), 0.05
+"""Figures that a change may pay with, and the growth of one that is told."""
 _CHANGED = ("changed", "removed", "added")
 
 
@@ -63,11 +66,26 @@ class Trial:
 
     @cached_property
     def changed(self) -> list[PairedFigure]:
-        """Those that are known of both and differ, without the call and the times of stages."""
-        shown = (one for one in self.figures if one.group != "call" and one.title not in _TIMES)
+        """Those that are known of both and differ, without the call and times, but for one that is at stake."""
+        shown = [one for one in self.figures if one.group != "call" and one.title not in _TIMES]
+        if self.finding.stake.measure is StakeMeasure.COMPILE:
+            times = paired_figures(self._written, self.after)
+            shown = [*(one for one in times if one.title == _COMPILE_TIME), *shown]
         return [
             one for one in shown if not one.is_same and one.before.value is not None and one.after.value is not None
         ]
+
+    @property
+    def _written(self) -> Program:
+        """The program as written, from the same kind of process as the changed one where times are compared."""
+        is_timed = self.finding.stake.measure is StakeMeasure.COMPILE
+        return self.timed if is_timed and self.timed is not None else self.before
+
+    @cached_property
+    def costs(self) -> list[PairedFigure]:
+        """The figures that the change makes worse by what is worth telling."""
+        grown = ((one, one.difference or 0.0) for one in self.changed if one.title in _COSTS)
+        return [one for one, by in grown if by > _NOTABLE * float(one.before.value or 0)]
 
     @cached_property
     def differences(self) -> Differences:
@@ -91,9 +109,7 @@ class Trial:
         """
         if self.finding.stake.measure is StakeMeasure.HOST and self.finding.stake.most is None:
             return None
-        measure = self.finding.stake.measure
-        written = self.timed if self.timed is not None and measure is StakeMeasure.COMPILE else self.before
-        before, after = (stakes.figure(program, measure) for program in (written, self.after))
+        before, after = (stakes.figure(one, self.finding.stake.measure) for one in (self._written, self.after))
         return None if before is None or after is None else before - after
 
     @cached_property
@@ -109,8 +125,10 @@ class Trial:
 
     @property
     def text(self) -> str:
-        """What the change gains, in a sentence."""
-        return wording.outcome(self.outcome, self.realised, self.finding.stake.measure.unit)
+        """What the change gains and what it costs, in a sentence."""
+        measure = self.finding.stake.measure
+        whole = None if measure is StakeMeasure.HOST else stakes.figure(self._written, measure)
+        return wording.outcome(self.outcome, self.realised, Stake(measure, whole=whole), self.costs)
 
     @property
     def table(self) -> Table:

@@ -23,6 +23,7 @@ from jaxstage_ext.report.uninterrupted import uninterrupted
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views.summaries import memory_is_known
 
+_FINDINGS_METHODS = ("findings", "try")
 _RUNS = itertools.count(1)
 
 
@@ -83,6 +84,15 @@ class Panel(anywidget.AnyWidget):
             self._memory_known = known
             self._show(self.state["busy"])
 
+    def show_best_findings(self) -> None:
+        """Show what is the best finding now that more was looked for or tried. The tab that is open stays open."""
+        if self.comm is None:
+            return
+        before, now = self.state["calls"], state_of(self._programs, self.state["busy"], self.state["run"])
+        if [one.get("finding") for one in before] != [one.get("finding") for one in now["calls"]]:
+            calls = [{**one, "open": was["open"]} for was, one in zip(before, now["calls"], strict=False)]
+            self.state = dict(now) | {"calls": calls + now["calls"][len(before) :]}
+
     def keep(
         self, programs: Programs, request: Mapping[str, Any], reply: Mapping[str, Any], buffers: list[bytes]
     ) -> None:
@@ -134,4 +144,6 @@ def _answer(panel: Panel, content: Any, buffers: Any) -> None:
             except UnicodeEncodeError:
                 panel.send(encodable_json(message), answers)
             panel.show_what_became_known()
+            if content.get("method") in _FINDINGS_METHODS and "result" in message:
+                panel.show_best_findings()
             panel.keep(programs, content, message, answers)

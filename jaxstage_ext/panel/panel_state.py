@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
 
 
+FINDINGS = "findings"
+_LESS_THAN_FINDINGS = ("", "memory")
+"""The tabs that open first only where nothing was found: the code, and what took too much memory."""
+
+
 class PanelState(TypedDict):
     """The state of a panel.
 
@@ -40,8 +45,20 @@ def _summary(program: Program) -> Summary:
     summary = parts.get("The program", lambda: summary_of(program), None)
     if summary is None:
         return _without_parts(parts.failures)
+    return with_finding(summary, program)
+
+
+def with_finding(summary: Summary, program: Program) -> Summary:
+    """A summary with the finding that heads it, whose tab opens first; without one what was not looked for yet."""
+    if program.saved_summary is not None or FINDINGS not in summary["views"]:
+        return summary
     best = computed_facts.best_finding(program)
-    return {**summary, "notes": [best, *summary["notes"]]} if best else summary
+    is_opened = best and summary["open"] in _LESS_THAN_FINDINGS
+    return {
+        **summary,
+        "finding": best or computed_facts.nothing_found(program),
+        "open": FINDINGS if is_opened else summary["open"],
+    }
 
 
 def _without_parts(notes: list[str]) -> Summary:
@@ -62,4 +79,5 @@ def _without_parts(notes: list[str]) -> Summary:
         "open": "",
         "worker": False,
         "compare": None,
+        "finding": "",
     }

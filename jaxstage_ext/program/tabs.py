@@ -112,14 +112,14 @@ def _has_findings(program: Program) -> bool:
 
 
 TABS: tuple[Tab, ...] = (
-    Tab("code", lambda program: not program.tab, tab_requests.of_code, price=Price.NOTHING, of_documents=True),
-    Tab("compare", is_compared, tab_requests.of_comparison, price=Price.NOTHING, of_documents=True),
     Tab(
         "findings",
         _has_findings,
         tab_requests.always(("findings", {"all": False})),
         first=(("findings", {"all": False}),),
     ),
+    Tab("code", lambda program: not program.tab, tab_requests.of_code, price=Price.NOTHING, of_documents=True),
+    Tab("compare", is_compared, tab_requests.of_comparison, price=Price.NOTHING, of_documents=True),
     Tab(
         "answers",
         _is_compiled,

@@ -46,15 +46,21 @@ class MemoryCurve:
         return f"live memory over the schedule of {steps}; the peak is {scaled(self.peak, 'B')}, at {self.position:,}"
 
 
-def findings(program: Program) -> list[str]:
-    """What to change, the most to gain first: a sentence each, and what was looked for."""
-    none: list[str] = []
-    return [public_folders(clean(text)) for text in _or(none, lambda: _found().said_briefly(program))]
+def findings(program: Program) -> list[list[str]]:
+    """What to change, the most to gain first: a sentence each with the lines to write, and what was looked for."""
+    none: list[list[str]] = []
+    said = _or(none, lambda: _found().said_briefly(program))
+    return [[public_folders(clean(text)) for text in lines] for lines in said]
 
 
 def best_finding(program: Program) -> str:
     """The finding with the most to gain, in a sentence; "" where there is none or it was not looked for."""
     return public_folders(clean(_or("", lambda: _found().said_first(program))))
+
+
+def nothing_found(program: Program) -> str:
+    """What was not looked for yet in a program without a finding, in a sentence; "" where that is nothing."""
+    return _or("", lambda: _found().said_of_none(program))
 
 
 def answers(program: Program) -> list[tuple[str, str]]:

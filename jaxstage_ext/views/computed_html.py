@@ -40,8 +40,13 @@ def fitting_html(program: Program, room: int) -> Html:
 def computed_parts(program: Program, with_pictures: bool = True) -> list[Html]:
     """The findings, the answers, the chart of memory, and each table."""
     findings = (
-        said(text, face=Face.STRONG if at == 0 else Face.TEXT, most=600)
-        for at, text in enumerate(computed_facts.findings(program))
+        markup.lines(
+            [
+                said(text, face=Face.STRONG if at == 0 else Face.TEXT, most=600),
+                *(said(line, face=Face.CODE, most=600) for line in code),
+            ]
+        )
+        for at, (text, *code) in enumerate(computed_facts.findings(program))
     )
     answers = (
         markup.together((said(asked), said(text, face=Face.STRONG, most=600)), " ")

@@ -125,11 +125,8 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if headline:
         shown = message[:_ERROR_LINES] + (["…"] if len(message) > _ERROR_LINES else [])
         yield headline, [part for line in shown for part in textwrap.wrap(cut(line, _PARAGRAPH), inner) or [""]]
-    if said := computed_facts.findings(program):
-        yield (
-            "findings",
-            [line for text in said for line in textwrap.wrap(cut(text, _PARAGRAPH), inner, subsequent_indent="  ")],
-        )
+    if found := computed_facts.findings(program):
+        yield "findings", [line for sentence, *code in found for line in _finding(sentence, code, inner)]
     if answered := computed_facts.answers(program):
         said = [cut(f"{asked} {clean(text)}", _PARAGRAPH) for asked, text in answered]
         yield "answers", [line for text in said for line in textwrap.wrap(text, inner, subsequent_indent="  ")]
@@ -148,6 +145,12 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
         if kind != "python":
             lines = _or_why(titles[kind], functools.partial(_excerpt_lines, program, doc, inner))
             yield f"{titles[kind]}, {plural(len(doc), 'line')}", lines
+
+
+def _finding(sentence: str, code: Sequence[str], inner: int) -> Iterator[str]:
+    yield from textwrap.wrap(cut(sentence, _PARAGRAPH), inner, subsequent_indent="  ")
+    for line in code:
+        yield from textwrap.wrap(cut(f"    {line}", _PARAGRAPH), inner, subsequent_indent="        ")
 
 
 def _source_excerpt(program: Program, doc: Document, inner: int) -> list[str]:

@@ -115,6 +115,21 @@ def test_the_first_findings_head_the_text_and_the_page_and_names_are_data(progra
     assert "<script>" not in ins.findings._repr_html_()
 
 
+def test_what_to_write_stands_below_its_finding(program: Any) -> None:
+    diff = CodeChange("--- a\n+++ b\n-f = jax.jit(g)\n+f = jax.jit(g, donate_argnums=0)", is_diff=True)
+    words = CodeChange("# leave <it> out")
+    made = [
+        Finding(kind, f"{kind.value} is so.", stake(most), change=change)
+        for kind, most, change in ((A, 0.5, diff), (B, 0.2, words))
+    ]
+    ins = program(*(Detector(one.kind, lambda program, progress, one=one: [one]) for one in made))
+    text, page = panel_text([ins.program]), panel_html([ins.program])
+    assert text.index(A.value) < text.index("→ f = jax.jit(g, donate_argnums=0)") < text.index(B.value)
+    assert text.index(B.value) < text.index("→ leave <it> out") < text.index("What bounds it?")
+    assert "f = jax.jit(g)\n" not in text
+    assert "→ leave &lt;it&gt; out" in page
+
+
 def test_at_most_seven_stand_in_full_and_the_rest_is_counted(program: Any) -> None:
     ins = program(*(detector(kind, stake(0.9 - 0.01 * at)) for at, kind in enumerate(list(FindingKind)[:10])))
     assert len(ins.findings) == 10
@@ -132,10 +147,18 @@ def test_a_change_without_a_trial_cannot_be_tried(program: Any) -> None:
 def test_the_panel_says_the_best_finding_in_its_head_and_a_running_program_none(program: Any) -> None:
     ins = program(detector(A, stake(0.2), text="Slow."), detector(B, stake(0.5), text="Slower."))
     [call] = panel_state.state_of([ins.program], False)["calls"]
-    assert call["notes"][0].startswith("Slower.")
-    assert not any(note.startswith("Slow.") for note in call["notes"])
+    assert call["finding"].endswith("Slower.") and "50%" in call["finding"]
+    assert call["views"][:2] == ["findings", "code"] and call["open"] == "findings"
     ins.program.staged.stages[-1].state = RUNNING
-    assert not any("Slower." in note for note in panel_state.state_of([ins.program], True)["calls"][0]["notes"])
+    assert not panel_state.state_of([ins.program], True)["calls"][0]["finding"]
+
+
+def test_without_a_finding_the_code_opens_and_the_head_says_what_was_not_looked_for(program: Any) -> None:
+    ins = program(Detector(A, lambda program, progress: [], needs=(Need.TRIAL,)))
+    [call] = panel_state.state_of([ins.program], False)["calls"]
+    assert call["open"] == "" and A.value in call["finding"]
+    ins.findings.all()
+    assert not panel_state.state_of([ins.program], False)["calls"][0]["finding"]
 
 
 def test_the_table_has_the_lines_to_write_and_not_those_around_them(program: Any) -> None:

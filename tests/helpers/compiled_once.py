@@ -4,7 +4,8 @@ Tests that are about figures, not about compiling, take answers from there (`kep
 before is the same bytes: platform, module, options, device, limits, variables. What decides its answer besides is in
 the folder's name: the compilers' versions, and the source of `worker/`, which makes it. What the rest of the package
 does with an answer runs in each test. The week is in the name too, so that each is compiled anew once a week.
-The folder lies beside the packages' caches, so that a fresh clone at the same path finds what another has compiled.
+The folder lies beside the packages' caches, so that a fresh clone finds what another has compiled: where a clone lies
+is no part of a request's name, and an answer that was given in another clone gets this one's folder (`clone_paths`).
 """
 
 from __future__ import annotations
@@ -22,16 +23,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import clone_paths
 import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxstage-tests" / "compiled"
 COMPILERS = ("jax", "jaxlib", "libtpu", "jax-cuda13-plugin", "jax-cuda13-pjrt", "nvidia-cuda-nvcc", "nvidia-nvvm")
-FORMAT = "3"
+FORMAT = "4"
 """Changed where earlier runs kept what they should not have."""
 WORKER, ROOMS = ("worker",), ("store", "worker", "core")
 """Whose source decides what a worker answers, and what the package's own cache keeps of it."""
-MOST = 8
+MOST = 24
 """Folders that are left, the newest first."""
 
 
@@ -91,32 +93,38 @@ def answered_once(ask: Callable[..., Any]) -> Callable[..., Any]:
             return ask(platform, request, *rest, environment=environment, **how)
         path = folder(WORKER) / key(platform, request, rest, environment, how)
         with contextlib.suppress(FileNotFoundError):
-            failed, reply = pickle.loads(path.read_bytes())
+            root, failed, reply = pickle.loads(path.read_bytes())
             if failed:
-                raise RequestFailed(*failed)
-            return reply
+                raise RequestFailed(*clone_paths.moved(failed, root, str(ROOT)))
+            return clone_paths.moved(reply, root, str(ROOT)) if root != str(ROOT) else reply
         try:
             reply = ask(platform, request, *rest, environment=environment, **how)
         except RequestFailed as error:
-            keep(path, ((error.type, str(error)), None))
+            keep(path, (str(ROOT), (error.type, str(error)), None))
             raise
-        keep(path, (None, reply))
+        keep(path, (str(ROOT), None, reply))
         return reply
 
     return answer
 
 
 def key(platform: str, request: Mapping[str, Any], rest: Any, environment: Any, how: Mapping[str, Any]) -> str:
-    """The name of an answer: all of the request but where the compiler lies and who hears of progress."""
+    """The name of an answer: all of the request but where compiler and clone lie and who hears of progress."""
     asked = {name: value for name, value in request.items() if name != "library"}
+    if isinstance(module := asked.get("module"), bytes) and f"{ROOT}/".encode() in module:
+        asked["module"] = clone_paths.text_of(module)
     asked_how = {name: value for name, value in how.items() if name != "progress"}
     asked_how["variables"] = sorted(how.get("variables", {}).items())
     around = environment and (environment.variables, environment.processors)
-    told = repr((platform, sorted(asked.items()), rest, sorted(asked_how.items()), around))
-    return hashlib.sha256(told.encode()).hexdigest()
+    told = (platform, sorted(asked.items()), rest, sorted(asked_how.items()), around)
+    return hashlib.sha256(repr(clone_paths.moved(told, str(ROOT), "")).encode()).hexdigest()
 
 
 def keep(path: Path, answer: Any) -> None:
+    keep_bytes(path, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+
+
+def keep_bytes(path: Path, data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        pickle.dump(answer, file, pickle.HIGHEST_PROTOCOL)
+        file.write(data)
     os.replace(file.name, path)

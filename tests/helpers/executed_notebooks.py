@@ -54,7 +54,7 @@ def run(name: str, *first: str) -> nbformat.NotebookNode:
     notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
     notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
     with pytest.MonkeyPatch.context() as patch:
-        if not first and not any(MEASURES in cell.source for cell in notebook.cells if cell.cell_type == "code"):
+        if not any(MEASURES in cell.source for cell in notebook.cells if cell.cell_type == "code"):
             patch.setenv("JAXSTAGE_CACHE_DIR", str(compiled_once.folder()))
         demo().run(notebook, NOTEBOOKS)
     streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]

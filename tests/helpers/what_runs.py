@@ -35,6 +35,13 @@ ONCE = {
     "test_suites.py": "runs make",
     "findings/test_planted.py": "each kind has its program on both",
     "findings/test_well_made.py": "each kind has its twins on both",
+    "core/targets/test_compile_environments.py": "variables, files and processes of workers, which are ours",
+    "core/targets/test_stored_under_one_key.py": "the keys of the inspection cache, which are ours",
+    "worker/test_full_disk.py": "limits of the system; that dumps are whole is in worker/inside on both",
+    "worker/test_worker_deaths.py": "processes and signals, free of JAX",
+    "worker/test_worker_kernels.py": "processes and the lock file of libtpu, free of JAX",
+    "worker/test_pool.py": "processes and locks, free of JAX",
+    "worker/test_folder.py": "folders of workers, free of JAX",
     "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
 }
 """Folders and files of tests/, with the reason."""
@@ -49,8 +56,15 @@ ON_BOTH = {
 """Exceptions to `ONCE`."""
 
 
-_HERE = {"truth": ("local",), "findings": ("local", "cpu")}
-"""How targets of this machine begin, by the rooms of tests that are about figures."""
+_HERE: dict[str, tuple[str, ...]] = {
+    "truth/": ("local",),
+    "findings/": ("local", "cpu"),
+    "program/": ("local", "cpu"),
+    "core/targets/test_targets_truth.py": ("v5e",),  # one compiler that is not here; GPUs try each program 25 times
+}
+"""How the targets begin that the suite of the oldest versions has, by the folders of tests that are about figures."""
+_ON_ALL = ("program/test_machine_code.py", "program/test_program_passes.py")
+"""Exceptions: what compilers dump, whose form is that of their version."""
 
 
 def is_left_out(path: Path) -> bool:
@@ -65,14 +79,18 @@ def is_left_out(path: Path) -> bool:
 
 
 def is_deselected(item: pytest.Item) -> bool:
-    """Whether a test waits for `make test-all`: `@pytest.mark.seldom`, and on the oldest versions truth elsewhere."""
-    return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_elsewhere(item))
+    """Whether a test waits for `make test-all`: `seldom` is, and in the oldest suite `once` and truth elsewhere."""
+    is_same = IS_OLDEST_SUITE and item.get_closest_marker("once") is not None
+    return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_same or is_elsewhere(item))
 
 
 def is_elsewhere(item: pytest.Item) -> bool:
-    """Whether a test of truth/ or findings/ is about a device that is not here: the newest compilers answer."""
-    rooms = [_HERE[room] for room in _HERE if TESTS / room in item.path.parents]
-    if not IS_OLDEST_SUITE or not rooms:
+    """Whether a test of `_HERE` is about a device that is not here: the newest compilers answer."""
+    if not IS_OLDEST_SUITE:
+        return False
+    path = os.path.relpath(item.path, TESTS)
+    rooms = [here for room, here in _HERE.items() if path.startswith(room) and path not in _ON_ALL]
+    if not rooms:
         return False
     given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
     target = getattr(given.get("expectation"), "target", given.get("target", "local"))

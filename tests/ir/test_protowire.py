@@ -76,6 +76,20 @@ def test_columns_hold_what_protobuf_reads(messages, packed: bool) -> None:
     ]
 
 
+@given(MESSAGES, st.booleans())
+def test_a_message_alone_is_read_as_among_others(messages, packed: bool) -> None:
+    blobs = [CLASSES[packed](**fields).SerializeToString() for fields in messages]
+    _, data, start, end = laid_out(blobs)
+    among = protowire.read(data, start, end, (1, 24, 35, 36, 99))
+    for row in range(len(blobs)):
+        alone = protowire.read(data, start[row : row + 1], end[row : row + 1], (1, 24, 35, 36, 99))
+        for number, field in alone.items():
+            here = among[number].row == row
+            assert not field.row.any() and len(field.row) == here.sum()
+            assert (field.offset == among[number].offset[here]).all() and (field.size == among[number].size[here]).all()
+            assert number == 24 or (field.value == among[number].value[here]).all()
+
+
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_message_are_refused_or_read_never_worse(blob: bytes) -> None:
     _, data, start, end = laid_out([blob])

@@ -23,7 +23,13 @@ from jaxstage_ext.worker import pool
 from jaxstage_ext.worker.inside import dump_room
 from jaxstage_ext.worker.inside.dump_room import DumpCut
 
-pytestmark = pytest.mark.usefixtures("workers_of_our_own")
+pytestmark = pytest.mark.usefixtures("writes_no_bytecode", "workers_of_our_own")
+
+
+@pytest.fixture
+def writes_no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before Python 3.13.1 (gh-126606) a limit cuts the bytecode of what a worker imports, which then nobody can."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 
 
 def loss(x: Any, weights: Any) -> Any:

@@ -38,15 +38,17 @@ def compute_type(eqn: Any) -> str:
     return str(eqn.params.get("compute_type") or getattr(eqn.ctx, "compute_type", None) or "")
 
 
+_KINDS = {
+    _callback.pure_callback_p: "pure_callback",
+    _callback.io_callback_p: "io_callback",
+    _debugging.debug_callback_p: "debug_callback",
+    _debugging.debug_print_p: "debug_print",
+}
+
+
 def callback_kind(eqn: Any) -> str:
     """`pure_callback`, `io_callback`, `debug_callback` or `debug_print`; "" where an equation calls no Python."""
-    kinds = {
-        _callback.pure_callback_p: "pure_callback",
-        _callback.io_callback_p: "io_callback",
-        _debugging.debug_callback_p: "debug_callback",
-        _debugging.debug_print_p: "debug_print",
-    }
-    return kinds.get(eqn.primitive, "")
+    return _KINDS.get(eqn.primitive, "")
 
 
 def called_by(eqn: Any) -> str:

@@ -35,7 +35,7 @@ def found(jaxpr: Any) -> Iterator[IndexArray]:
     """Those of a jaxpr and of all that its equations hold."""
     for each in jaxprs.all_jaxprs(jaxpr):
         flat = inlined(each)
-        makers = {var: eqn for eqn in flat.eqns for var in eqn.outvars}
+        makers = jaxprs.makers(flat)
         for eqn in flat.eqns:
             if eqn.primitive.name == "gather":
                 yield _of_gather(eqn)
@@ -48,7 +48,7 @@ def found(jaxpr: Any) -> Iterator[IndexArray]:
 def gathering(jaxpr: Any) -> Any:
     """The jaxpr with rows taken by their indices, and added up at them, in place of products with one-hot arrays."""
     flat = inlined(jaxpr)
-    makers = {var: eqn for eqn in flat.eqns for var in eqn.outvars}
+    makers = jaxprs.makers(flat)
     products = {id(eqn): product for eqn in flat.eqns if (product := _product(eqn, makers)) is not None}
     if not products:
         eqns = [with_inner(eqn, gathering) for eqn in jaxpr.eqns]

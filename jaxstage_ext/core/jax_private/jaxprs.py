@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -57,6 +58,19 @@ def count_with_inner(eqns: Sequence[Any]) -> int:
     return len(eqns) + sum(len(inner.eqns) for inner in held.values())
 
 
+_Holder = tuple[Any, tuple[Any, ...]]
+_HOLDERS: weakref.WeakKeyDictionary[Any, tuple[_Holder, ...]] = weakref.WeakKeyDictionary()
+
+
+def holders(jaxpr: Any) -> tuple[_Holder, ...]:
+    """The equations of a jaxpr that hold jaxprs, each with those, one level down; found once for a jaxpr."""
+    known = _HOLDERS.get(jaxpr)
+    if known is None:
+        pairs = ((eqn, tuple(inner_jaxprs(eqn))) for eqn in jaxpr.eqns)
+        known = _HOLDERS[jaxpr] = tuple(pair for pair in pairs if pair[1])
+    return known
+
+
 def nested_equations(jaxpr: Any) -> Iterator[tuple[Any, int]]:
     """Each equation, and how many jaxprs it lies in; those of a jaxpr that is shared are given once."""
     seen: set[int] = set()
@@ -67,7 +81,7 @@ def nested_equations(jaxpr: Any) -> Iterator[tuple[Any, int]]:
             seen.add(id(current))
             for eqn in current.eqns:
                 yield eqn, depth
-                todo.extend((inner, depth + 1) for inner in inner_jaxprs(eqn))
+            todo.extend((inner, depth + 1) for _, held in holders(current) for inner in held)
 
 
 def all_jaxprs(jaxpr: Any) -> list[Any]:
@@ -79,7 +93,7 @@ def all_jaxprs(jaxpr: Any) -> list[Any]:
         current = getattr(current, "jaxpr", current)
         if id(current) not in seen:
             seen[id(current)] = current
-            todo.extend(inner for eqn in current.eqns for inner in _core.jaxprs_in_params(eqn.params))
+            todo.extend(inner for _, held in holders(current) for inner in held)
     return list(seen.values())
 
 
@@ -87,9 +101,9 @@ def inner_kept_jaxprs(jaxpr: Any) -> list[Any]:
     """The inner jaxprs that JAX may have kept; a function with derivative rules of its own is traced each time."""
     held: dict[int, Any] = {}
     for outer in all_jaxprs(jaxpr):
-        for eqn in outer.eqns:
+        for eqn, inside in holders(outer):
             if not eqn.primitive.name.startswith(("custom_jvp_call", "custom_vjp_call")):
-                held.update((id(inner), inner) for inner in inner_jaxprs(eqn))
+                held.update((id(inner), inner) for inner in inside)
     return list(held.values())
 
 
@@ -123,6 +137,11 @@ def inner_equations(eqn: Any) -> Iterator[Any]:
     """The equations of the jaxprs that an equation holds, one level down."""
     for inner in _core.jaxprs_in_params(eqn.params):
         yield from getattr(inner, "jaxpr", inner).eqns
+
+
+def makers(jaxpr: Any) -> dict[Any, Any]:
+    """The equation that makes each value of a jaxpr; arguments and constants are not in it."""
+    return {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
 
 
 def constants(jaxpr: Any, deepest: int = 8) -> Iterator[Any]:

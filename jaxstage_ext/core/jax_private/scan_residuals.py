@@ -55,7 +55,7 @@ class StackedResiduals:
     def makers(self) -> Iterator[tuple[Any, int]]:
         """The equations of the body that compute what is stacked, with its bytes, the most first."""
         body = _body(self.forward)
-        made = {var: eqn for eqn in body.eqns for var in eqn.outvars}
+        made = jaxprs.makers(body)
         sized = ((body.outvars[at], _bytes(self.forward.outvars[at].aval)) for at in self.stacked)
         pairs = [(made[var], size) for var, size in sized if isinstance(var, _core.Var) and var in made]
         yield from sorted(pairs, key=lambda pair: -pair[1])

@@ -30,6 +30,17 @@ def own_frames(eqn: Any) -> Iterator[str]:
             return
 
 
+def frames_inside(eqn: Any, function: str) -> int | None:
+    """How many frames that are not JAX's own lie inside of JAX's function of this name; None of others' equations."""
+    traceback, count = eqn.source_info.traceback, 0
+    for code in traceback.raw_frames()[0] if traceback is not None else ():
+        if _source_info.is_user_filename(code.co_filename):
+            count += 1
+        elif code.co_name == function:
+            return count
+    return None
+
+
 def stack_identity(eqn: Any) -> int:
     """The same for equations of one jaxpr that share a stack, as a forward equation and its transpose do."""
     return id(eqn.source_info.traceback)

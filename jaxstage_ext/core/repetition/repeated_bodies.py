@@ -21,6 +21,7 @@ from jaxstage_ext.core.repetition import repeated_source
 from jaxstage_ext.core.repetition.body_operands import BodyOperands, Reads
 from jaxstage_ext.core.repetition.equation_kinds import EquationKinds
 from jaxstage_ext.ir.sources.source import Location
+from jaxstage_ext.report.numbering import Numbering
 
 _MOST_PERIODS = 2_000
 _MOST_STARTS = 4
@@ -52,14 +53,20 @@ def repeated_bodies(
     at_least: int = 3,
     smallest: int = 4,
     source_of: Callable[[str], Sequence[str]] = linecache.getlines,
+    least_part: float = 0.0,
 ) -> list[RepeatedBody]:
     """The runs of `at_least` or more equal bodies of `smallest` or more equations each, the largest first.
+
+    None where all of them together have less than `least_part` of the equations.
 
     Of a closed jaxpr, and of each that its equations hold. Runs do not overlap: where an inner and an outer loop are
     both unrolled, it is the one that `scan` would shorten most. `source_of` gives the lines of a file.
     """
     kinds, found = EquationKinds(), []
-    for current in jaxprs.all_jaxprs(jaxpr):
+    every = jaxprs.all_jaxprs(jaxpr)
+    if least_part and _could_repeat(every, at_least) < least_part * sum(len(each.eqns) for each in every):
+        return []
+    for current in every:
         for first, length, count, reads in _runs(current, kinds, at_least):
             eqns = current.eqns[first : first + length * count]
             if jaxprs.count_with_inner(eqns[:length]) >= smallest:
@@ -82,10 +89,31 @@ def _runs(jaxpr: Any, kinds: EquationKinds, at_least: int) -> Iterator[tuple[int
                 yield first, length, count, reads
 
 
+def _could_repeat(every: Sequence[Any], at_least: int) -> int:
+    """At most how many equations runs have, with what those hold: by their primitives and first results alone."""
+    total = 0
+    for jaxpr in every:
+        kinds = Numbering[Any]()
+        numbers = np.array([kinds[id(eqn.primitive), _first_result(eqn)] for eqn in jaxpr.eqns], np.int64)
+        runs = {
+            at for first, length, count in _candidates(numbers, at_least) for at in range(first, first + length * count)
+        }
+        repeated = {id(jaxpr.eqns[at]) for at in runs}
+        held = [one for eqn, inside in jaxprs.holders(jaxpr) if id(eqn) in repeated for one in inside]
+        total += len(runs) + sum(map(jaxprs.count_equations, held))
+    return total
+
+
+def _first_result(eqn: Any) -> Any:
+    return getattr(eqn.outvars[0].aval, "shape", None) if eqn.outvars else None
+
+
 def _candidates(numbers: _Longs, at_least: int) -> list[tuple[int, int, int]]:
     """(first, length, count) where the kinds of equations repeat, those first of which `scan` takes most away."""
     found: list[tuple[int, int, int]] = []
     for period in _periods(numbers):
+        if period * at_least > len(numbers):
+            continue
         alike = numbers[period:] == numbers[:-period]
         edges = np.flatnonzero(np.diff(np.concatenate([[False], alike, [False]]).astype(np.int8)))
         for start, end in edges.reshape(-1, 2).tolist():
@@ -97,13 +125,16 @@ def _candidates(numbers: _Longs, at_least: int) -> list[tuple[int, int, int]]:
 
 
 def _periods(numbers: _Longs) -> list[int]:
-    """How far equal stretches lie apart, the most frequent first."""
+    """How far equal stretches lie apart, the most frequent first; a stretch is told by those of its two halves."""
     apart: Counter[int] = Counter()
+    which = numbers
     for width in _WIDTHS:
         if 2 * width > len(numbers):
             break
-        windows = np.lib.stride_tricks.sliding_window_view(numbers, width)
-        which = np.unique(windows, axis=0, return_inverse=True)[1].ravel()
+        if width > 1:
+            half, count = width // 2, len(numbers) - width + 1
+            which = which[:count] * (len(numbers) + 1) + which[half : half + count]
+        which = np.unique(which, return_inverse=True)[1]
         order = np.argsort(which, kind="stable")
         apart.update(np.diff(order)[np.diff(which[order]) == 0].tolist())
     return [period for period, _ in apart.most_common(_MOST_PERIODS)]

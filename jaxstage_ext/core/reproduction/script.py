@@ -85,6 +85,11 @@ if extension is not None:
         calls += solver.registrations().get("CUDA", ())
 for name, value, version in calls:
     xla_client.register_custom_call_target(name, value, platform="CUDA", api_version=version)
+for solver in (gpu_linalg, gpu_solver, gpu_sparse):
+    for name in solver.batch_partitionable_targets():
+        xla_client.register_custom_call_as_batch_partitionable(name, c_api=plugin)
+given = options.env_option_overrides
+options.env_option_overrides = [("xla_gpu_enable_cub_radix_sort", False), *given]  # CUB's sort needs the GPU
 for place in getattr(find_spec("nvidia"), "submodule_search_locations", None) or ():
     for library in Path(place).rglob("libdevice.10.bc"):
         options.executable_build_options.debug_options.xla_gpu_cuda_data_dir = str(library.parents[2])

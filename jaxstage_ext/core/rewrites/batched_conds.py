@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jaxstage_ext.core import equation_runs
-from jaxstage_ext.core.jax_private import tracebacks
+from jaxstage_ext.core.jax_private import jaxprs, tracebacks
 
 _MAKERS = frozenset({"_cond_batching_rule", "cond", "switch"})
 """JAX's functions that select: they compare and select nothing but where they batch a conditional."""
@@ -39,8 +39,8 @@ def batched_conds(jaxpr: Any) -> Iterator[BatchedCond]:
     while todo:
         current = todo.pop()
         yield from _of_level(current.eqns, runs)
-        for eqn in current.eqns:
-            fresh = [inner for inner in equation_runs.inner_of(eqn) if id(inner) not in seen]
+        for _, held in jaxprs.holders(current):
+            fresh = [inner for inner in held if id(inner) not in seen]
             seen.update(map(id, fresh))
             todo += fresh
 

@@ -19,6 +19,7 @@ NEW_IN_EVERY_CALL = "Values that are new in every call, as of a batch, have to b
 _MOST_NAMED = 3
 UNIQUE = "Where no index comes twice, unique_indices=True costs nothing and is enough."
 SAME_IS_MEANT = "It is no mistake where both are meant to draw the same numbers."
+SAME_ON_ALL = "It is no mistake where all devices are meant to draw the same numbers."
 CLEAR_CACHES = "jax.clear_caches()  # before the next call; JAX then traces the function anew"
 
 
@@ -49,6 +50,79 @@ def flatten_once(function: str, names: Sequence[str], arguments: Sequence[str], 
             decorator,
             f"def {function}_of_leaves({', '.join(['leaves', *others])}):",
             f"    {', '.join(names)} = jax.tree.unflatten(tree, leaves)",
+            f"    return {function}({', '.join(arguments)})",
+        )
+    )
+
+
+SHOWN_JITTED = "What is shown of it here is what jax.jit makes of it. Nothing is lost where something else jits it."
+
+
+def runs_eagerly(function: str, count: int) -> str:
+    """A function that ran outside of jax.jit."""
+    return (
+        f"{function} ran outside of jax.jit, where JAX dispatches its {plural(count, 'operation')} one by one, each as "
+        "a program of its own, and fuses none of them."
+    )
+
+
+def jit_it(function: str, is_transformed: bool) -> str:
+    """The change, where no diff can be written; `is_transformed`: by jax.grad or the like, which belongs inside."""
+    if is_transformed and function.isidentifier():
+        return f"# jax.jit around all of it, as in jax.jit(jax.value_and_grad({function})), once, before the loop"
+    name = f"{function} = " if function.isidentifier() else "call = "
+    return f"{name}jax.jit({function})  # once, before the loop"
+
+
+def traverses(names: Sequence[str], seconds: float) -> str:
+    """Graphs of nnx, which its jit takes apart before each call and puts together behind it."""
+    them = "it" if len(names) == 1 else "them"
+    return (
+        f"In each call nnx.jit takes {_shown(names)} apart and puts {them} together in Python: at least "
+        f"{duration(seconds)} on this machine."
+    )
+
+
+def cached_partial(function: str, graphs: Sequence[str], others: Sequence[str]) -> str:
+    """The change: nnx keeps what it found of the graphs."""
+    given, made = ", ".join(graphs), f"{function}_cached"
+    return f"{made} = nnx.cached_partial({function}, {given})  # once, before the loop\n{made}({', '.join(others)})"
+
+
+def split_once() -> str:
+    """The change, where no graph comes first."""
+    return (
+        "# take the modules as the first arguments, then nnx.cached_partial(function, module) once, before the loop;\n"
+        "# or nnx.split them once, jax.jit a function of the state, and nnx.merge in it"
+    )
+
+
+STRUCTURE_STAYS = (
+    "The modules may get new values then, and no new layers or variables. "
+    "Calls that nobody waits for hide the time, as long as the device has more to do than Python."
+)
+
+
+def flattens_modules(names: Sequence[str], seconds: float) -> str:
+    """Modules of equinox, which are pytree nodes of Python's."""
+    return (
+        f"In each call eqx.filter_jit flattens {_listed(names)} by Python functions: at least {duration(seconds)} more "
+        "than for a list of the same arrays, on this machine."
+    )
+
+
+def arrays_of_modules(function: str, modules: Sequence[str], arguments: Sequence[str]) -> str:
+    """The change: the arrays are passed, and the modules are built while JAX traces."""
+    trees = modules[0] if len(modules) == 1 else f"({', '.join(modules)})"
+    others = [name for name in arguments if name not in modules]
+    return "\n".join(
+        (
+            f"arrays, static = eqx.partition({trees}, eqx.is_array)  # once, before the loop",
+            "leaves, tree = jax.tree.flatten(arrays)",
+            "",
+            "@jax.jit",
+            f"def {function}_of_leaves({', '.join(['leaves', *others])}):",
+            f"    {', '.join(modules)} = eqx.combine(jax.tree.unflatten(tree, leaves), static)",
             f"    return {function}({', '.join(arguments)})",
         )
     )
@@ -149,3 +223,16 @@ def split_key(name: str, use: str, is_loop: bool) -> str:
     if is_loop:
         return f"own = jax.random.fold_in({key}, i)  # in the body, with the number of the iteration"
     return f"{key}, own = jax.random.split({key})  # and give own to {use}"
+
+
+def drawn_alike(use: str, axis: str, devices: int) -> str:
+    """A draw in a shard_map that is the same on each device."""
+    return (
+        f"{use} draws the same numbers on each of the {devices:,} devices of {axis}, for rows that differ: the key is "
+        "the same on all of them."
+    )
+
+
+def own_key(axis: str) -> str:
+    """The change."""
+    return f"key = jax.random.fold_in(key, jax.lax.axis_index({axis!r}))  # in the function of shard_map"

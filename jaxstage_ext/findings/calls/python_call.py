@@ -11,6 +11,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.jax_private import python_nodes, tracing
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.calls import calls_finding_wording as wording
+from jaxstage_ext.findings.calls import library_call
 from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -28,7 +29,9 @@ _HIDDEN = 3
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for the pytree nodes, and one for each static argument whose hash takes long."""
     work = python_work(program)
-    if work is None or work.seconds < LEAST or _is_hidden(program, work):
+    if work is None:
+        return library_call.find(program)
+    if work.seconds < LEAST or _is_hidden(program, work):
         return []
     return [*_of_nodes(program, work), *_of_statics(program, work)]
 

@@ -33,6 +33,43 @@ def unrolled(count: int, equations: int, total: int, is_loop: bool) -> str:
     return f"{made} {count:,} equal blocks, {equations:,} of the {plural(total, 'equation')} of the jaxpr."
 
 
+SCAN_INSTEAD = (
+    "def step(carry, x):  # one step of the recurrence, compiled once\n"
+    "    carry = …\n"
+    "    return carry, carry\n"
+    "jax.lax.scan(step, init, xs)[1]  # in place of jax.lax.associative_scan"
+)
+ONE_AFTER_THE_OTHER = (
+    "A scan runs its steps one after the other: faster on a CPU, and slower on a GPU or TPU where one step does not "
+    "fill the device."
+)
+
+
+def levels(equations: int, total: int) -> str:
+    """What an associative scan writes out."""
+    return (
+        "jax.lax.associative_scan writes its function out twice for each level, of which a sequence of n elements has "
+        f"log2(n): {equations:,} of the {plural(total, 'equation')} of the jaxpr."
+    )
+
+
+def grows(count: int, equations: int, total: int) -> str:
+    """An array that a Python loop makes longer."""
+    return (
+        f"A Python loop makes an array longer in each of {count:,} iterations, so that each has shapes of its own and "
+        f"is traced and compiled: {equations:,} of the {plural(total, 'equation')} of the jaxpr."
+    )
+
+
+def write_into(count: int) -> str:
+    """The change: an array of its final length."""
+    return (
+        f"out = jnp.zeros(({count + 1}, *x.shape), x.dtype).at[0].set(x)  # of its final length, before the loop\n"
+        f"out = jax.lax.fori_loop(1, {count + 1}, lambda i, out: out.at[i].set(…), out)\n"
+        "# or jax.lax.scan, which stacks what each step returns"
+    )
+
+
 def scan_template(count: int) -> str:
     """The change, where no diff can be written."""
     return "\n".join(

@@ -15,8 +15,8 @@ from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import call_name, unwrap
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import code_change, staged_changes, stakes
+from jaxstage_ext.findings.compile_time import associative_levels, growing_array, scan_code
 from jaxstage_ext.findings.compile_time import compile_time_finding_wording as wording
-from jaxstage_ext.findings.compile_time import scan_code
 from jaxstage_ext.findings.detector import Detector, is_compiled, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -32,19 +32,30 @@ _Runs = Sequence[RepeatedBody]
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """One finding for each loop, whose forward and backward bodies count together."""
+    """One finding for each loop, whose forward and backward bodies count together; on a GPU for associative scans.
+
+    XLA makes a kernel that several layers use once for a GPU, so that a scan of layers there compiled for longer.
+    """
     whole = stakes.figure(program, StakeMeasure.COMPILE)
     if whole is None or whole < LEAST:
         return []
+    levels = [*associative_levels.find(program, whole), *growing_array.find(program, whole)]
+    if program.platform == "gpu":
+        return levels
     sources = functools.partial(code_change.source_lines, program)
-    runs = repeated_bodies(program.jax_traced.jaxpr, _LEAST_BODIES, source_of=lambda file: _with_ends(sources(file)))
+    runs = repeated_bodies(
+        program.jax_traced.jaxpr,
+        _LEAST_BODIES,
+        source_of=lambda file: _with_ends(sources(file)),
+        least_part=_LEAST_SHARE,
+    )
     loops: dict[tuple[str, int], list[RepeatedBody]] = {}
     for run in runs:
         if run.line is not None:
             loops.setdefault((run.line.file, run.line.line), []).append(run)
     total = jaxprs.count_equations(program.jax_traced.jaxpr)
     found = [_finding(program, loop, runs, total, whole) for loop in loops.values() if _is_of_layers(loop, total)]
-    return [one for one in found if one.stake.most is not None and one.stake.most >= LEAST]
+    return [*levels, *(one for one in found if one.stake.most is not None and one.stake.most >= LEAST)]
 
 
 def _with_ends(lines: Sequence[str]) -> list[str]:
@@ -102,8 +113,7 @@ def _has_shardings(call: Call) -> bool:
 
 
 def _applies(program: Program) -> bool:
-    """XLA makes a kernel that several layers use once for a GPU, so that a scan there compiled for longer."""
-    return is_compiled(program) and is_traced(program) and program.platform != "gpu"
+    return is_compiled(program) and is_traced(program)
 
 
 DETECTOR = Detector(FindingKind.UNROLLED_LOOP, find, _applies)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxstage_ext.findings.compute import (
     both_branches,
     broken_fusion,
+    cheaper_form,
     excess_precision,
     extra_flops,
     idle_matrix_unit,
@@ -20,6 +21,7 @@ COMPUTE: tuple[Detector, ...] = (
     serial_loop.DETECTOR,
     both_branches.DETECTOR,
     repeated_work.DETECTOR,
+    cheaper_form.DETECTOR,
     extra_flops.DETECTOR,
     excess_precision.DETECTOR,
     small_kernels.DETECTOR,

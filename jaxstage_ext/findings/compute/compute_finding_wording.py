@@ -38,6 +38,8 @@ def promoted(names: Sequence[str], narrow: str, wide: str, count: int, products:
 
 def narrow_it(name: str, kind: SourceKind, dtype: str) -> str:
     """The change: the operand in the narrow dtype."""
+    if kind is SourceKind.LITERAL and name.isidentifier():
+        return f"float({name})  # a Python number, which takes the dtype of the array, or jnp.{dtype}({name})"
     if kind is SourceKind.LITERAL:
         number = name.removeprefix("the scalar ")
         return f"{number}  # a Python number, which takes the dtype of the array, or jnp.{dtype}({number})"
@@ -159,6 +161,86 @@ def without_masked(platform: str) -> str:
     return f"{first}\n{blocks}"
 
 
+NOT_THE_SAME_BITS = "The last bits of the result differ."
+TIES = "Among equal elements other indices may be given, and NaN counts as the largest."
+
+
+def inverse_of_product(size: int, count: int) -> str:
+    """An inverse that is only multiplied."""
+    products = "a product" if count == 1 else f"{count} products"
+    return (
+        f"The inverse of a matrix of {size:,} x {size:,} is computed for {products} alone: to solve the linear system "
+        "takes fewer FLOPs and is more precise."
+    )
+
+
+def solve(matrix: str) -> str:
+    """The change."""
+    return (
+        f"jnp.linalg.solve({matrix}, b)  # in place of jnp.linalg.inv({matrix}) @ b; "
+        f"of y @ inv({matrix}) it is solve({matrix}.T, y)\n"
+        f"# where {matrix} is symmetric and positive definite: "
+        f"jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor({matrix}), b)"
+    )
+
+
+def sorted_for_few(size: int, count: int) -> str:
+    """A sort of which only a few elements at an end are read."""
+    return f"{size:,} elements are sorted, and {plural(count, 'of them is', 'of them are')} read."
+
+
+def top_k(count: int, is_last: bool) -> str:
+    """The change."""
+    if is_last:
+        return f"values, indices = jax.lax.top_k(x, {count})  # the largest, largest first, without sorting"
+    return (
+        f"values, indices = jax.lax.top_k(-x, {count})  # the smallest, smallest first, without sorting\n"
+        "values = -values"
+    )
+
+
+def cumulative(operation: str, shape: str, axis: int) -> str:
+    """A cumulative sum on a CPU."""
+    return (
+        f"XLA for CPU computes {operation} of {shape} over axis {axis} in windows, so that each element is "
+        "read and combined many times; a scan over that axis takes each once."
+    )
+
+
+def as_scan(operation: str, axis: int) -> str:
+    """The change."""
+    rows = "x" if axis == 0 else f"jnp.moveaxis(x, {axis}, 0)"
+    combined, start = {
+        "cumsum": ("so_far + row", "jnp.zeros_like(rows[0])"),
+        "cumprod": ("so_far * row", "jnp.ones_like(rows[0])"),
+        "cummax": ("jnp.maximum(so_far, row)", "rows[0]"),
+        "cummin": ("jnp.minimum(so_far, row)", "rows[0]"),
+    }[operation]
+    made = f"jax.lax.scan(lambda so_far, row: ({combined},) * 2, {start}, rows)[1]"
+    result = f"result = {made}" if axis == 0 else f"result = jnp.moveaxis({made}, 0, {axis})"
+    return f"rows = {rows}\n{result}"
+
+
+def jacobian(is_reverse: bool, passes: int, others: int) -> str:
+    """A Jacobian in the mode that takes more derivatives."""
+    if is_reverse:
+        return (
+            f"jax.jacrev runs the backward pass once for each of {plural(passes, 'result')}, and the arguments have "
+            f"{plural(others, 'element')}: forward mode takes as many derivatives as there are elements of arguments."
+        )
+    return (
+        f"jax.jacfwd takes a derivative for each of {plural(passes, 'element')} of the arguments, and there "
+        f"{'is' if others == 1 else 'are'} {plural(others, 'result')}: reverse mode takes one for each result."
+    )
+
+
+def other_mode(is_reverse: bool, name: str) -> str:
+    """The change."""
+    if is_reverse:
+        return f"jax.jacfwd({name})  # in place of jax.jacrev({name}), with the same options"
+    return f"jax.jacrev({name})  # in place of jax.jacfwd({name}), with the same options; jax.grad of one number"
+
+
 def recomputed(part: float, filled: float) -> str:
     """What checkpoints compute once more, though there is memory."""
     return (
@@ -219,6 +301,14 @@ def unroll(steps: int, is_scan: bool) -> str:
     return "# fewer iterations with more work in each: jax.vmap over what is independent"
 
 
+def batched_map(size: int) -> str:
+    """The change of a map."""
+    return (
+        f"jax.lax.map(f, xs, batch_size={size})  # elements computed together, one batch after the other\n"
+        "# or jax.vmap(f)(xs), where the memory suffices for all at once"
+    )
+
+
 def stacked() -> str:
     """The change of many arrays."""
     return "# stack arrays of one shape, and apply jax.vmap, or one operation, to all of them"
@@ -253,3 +343,18 @@ def barrier(count: int, size: float) -> str:
 def without_barrier() -> str:
     """The change."""
     return "# leave jax.lax.optimization_barrier out"
+
+
+NEEDS_A_BATCH = "It helps where the work is on rows that do not need each other, as those of a batch."
+
+
+def idle_axis(axis: str, devices: int) -> str:
+    """A mesh axis over which nothing is sharded."""
+    return f"Nothing is sharded over {axis}: its {devices:,} devices all compute the same."
+
+
+def shard_batch(name: str, axis: str) -> str:
+    """The change."""
+    if not name:
+        return f"# shard rows of the batch, or columns of the weights, over {axis} too, or make the mesh without it"
+    return f"{name} = jax.device_put({name}, jax.NamedSharding(mesh, jax.P({axis!r})))  # its rows over {axis}"

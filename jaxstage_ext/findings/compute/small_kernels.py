@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.cost.loops.serial_operations import instructions_inside
-from jaxstage_ext.core.rewrites import unrolled_scans
+from jaxstage_ext.core.rewrites import batched_maps, unrolled_scans
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
+from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -57,10 +58,16 @@ def _busiest_loop(program: Program, runs: npt.NDArray[np.float64]) -> tuple[int,
 
 def _in_loop(program: Program, loop: int, count: float, bound: float) -> Finding:
     counted, traced = work(program), program.jax_traced
+    line = counted.places.line[loop]
+    if traced is not None and line and line in map(EquationPlaces(program).line, batched_maps.maps(traced.jaxpr.jaxpr)):
+        change = CodeChange(
+            wording.batched_map(batched_maps.BATCH), stage=staged_changes.of_jaxpr(batched_maps.batched)
+        )
+        return _finding(program, line, [int(counted.places.row[loop])], count, bound, change)
     can_try = traced is not None and unrolled_scans.can_unroll(traced.jaxpr.jaxpr)
     stage = staged_changes.of_jaxpr(unrolled_scans.unrolled) if can_try else None
     change = CodeChange(wording.unroll(unrolled_scans.STEPS, can_try), stage=stage)
-    return _finding(program, counted.places.line[loop], [int(counted.places.row[loop])], count, bound, change)
+    return _finding(program, line, [int(counted.places.row[loop])], count, bound, change)
 
 
 def _finding(program: Program, line: str, rows: list[int], count: float, bound: float, change: CodeChange) -> Finding:

@@ -6,6 +6,7 @@ from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.memory import (
     captured_constant,
     index_array,
+    large_temporaries,
     missing_donation,
     replicated_state,
     residual_memory,
@@ -27,4 +28,5 @@ MEMORY: tuple[Detector, ...] = (
     useless_checkpoint.DETECTOR,
     whole_intermediate.DETECTOR,
     tile_padding.DETECTOR,
+    large_temporaries.DETECTOR,
 )

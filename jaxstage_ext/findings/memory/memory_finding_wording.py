@@ -110,8 +110,12 @@ def shard_state(names: Sequence[str], axis: str, count: int) -> str:
     """The change."""
     return "\n".join(
         [
-            "def over(x):",
-            f"    return NamedSharding(mesh, P({axis!r}) if x.ndim and x.shape[0] % {count} == 0 else P())",
+            "def over(x):  # what lies on other axes of the mesh stays there",
+            "    spec = [*getattr(x.sharding, 'spec', ()), *[None] * x.ndim][: x.ndim]",
+            f"    free = [d for d in range(x.ndim) if spec[d] is None and x.shape[d] % {count} == 0]",
+            "    if free:",
+            f"        spec[max(free, key=lambda d: x.shape[d])] = {axis!r}",
+            "    return NamedSharding(mesh, P(*spec))",
             *(f"{name} = jax.device_put({name}, jax.tree.map(over, {name}))" for name in names[:_MOST_NAMED]),
             "# and the same shardings as out_shardings of jax.jit, so that the new values stay so",
         ]
@@ -133,6 +137,11 @@ def unused_donation(names: Sequence[str], result: str, differs: str, types: tupl
         f"{_named(names)} {verb} donated, and {result} does not take the memory because its {differs} is another"
         f"{detail}: {scaled(size, 'B')} of results have memory of their own."
     )
+
+
+def shard_as_result(argument: str, result: str) -> str:
+    """The change, where a device holds less of the result."""
+    return f"# shard {argument} as {result} is, from the first call on: each device then holds its part alone"
 
 
 def make_alike(name: str, result: str, differs: str, given: str) -> str:
@@ -197,6 +206,40 @@ def tile_padding(shape: str, size: int, data: int) -> str:
 def fill_tiles(size: int, to: int) -> str:
     """The change."""
     return f"# the dimension of {size} takes the place of {to}: let it be a multiple, or put a larger one in its place"
+
+
+def large_temporaries(shape: str, size: int, temporaries: float, part: float) -> str:
+    """A program whose temporaries take most of the device's memory."""
+    return (
+        f"{shape}, {scaled(size, 'B')}, is the largest of the temporaries, which take {scaled(temporaries, 'B')}; the "
+        f"program needs {share(part)} of the device's memory."
+    )
+
+
+IN_BATCHES = "The batches are computed one after the other."
+RECOMPUTE_OR_SPLIT = (
+    "# jax.checkpoint around what computes it, so that the backward pass computes it again,\n"
+    "# or a smaller batch: sum the gradients of several"
+)
+IN_PARTS = "# compute it in parts, one after the other: jax.lax.map(f, xs, batch_size=…) over its first dimension"
+
+
+def map_in_batches(size: int) -> str:
+    """The change of a vmap."""
+    return f"jax.lax.map(f, xs, batch_size={size})  # in place of jax.vmap(f)(xs), which computes all at once"
+
+
+def attention(platform: str) -> str:
+    """The change of attention whose scores are written out."""
+    if platform == "gpu":
+        return (
+            'jax.nn.dot_product_attention(q, k, v, implementation="cudnn")  # bf16 or f16: no scores in memory\n'
+            "# or block by block of queries, with jax.checkpoint around each block"
+        )
+    return (
+        "# attention without the scores in memory: block by block of queries, with jax.checkpoint around each block\n"
+        "# on a TPU also jax.experimental.pallas.ops.tpu.flash_attention"
+    )
 
 
 def layer_residuals(size: int, count: int, layer: str) -> str:

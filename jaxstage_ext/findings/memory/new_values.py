@@ -11,8 +11,9 @@ from jaxstage_ext.analysis.memory import entry_values, in_place, memory_advice
 from jaxstage_ext.analysis.memory.entry_values import ArgumentMemory, ResultMemory
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 from jaxstage_ext.findings.memory.entry_by_module import module_values
-from jaxstage_ext.findings.memory.updated_inputs import CALLS, updates
+from jaxstage_ext.findings.memory.updated_inputs import updates
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
@@ -23,6 +24,8 @@ LEAST_ALONE = 1 << 20
 """Bytes of an array without a parameter of the structure of a result: smaller ones are of one type by chance."""
 _MOSTLY = 0.5
 """Of a parameter's bytes, what has to have a new value; of all arguments' bytes, where a program has one result."""
+
+_SUMS = ("add", "add_any")
 
 
 class NewValue(NamedTuple):
@@ -121,12 +124,8 @@ def _types(values: Sequence[ArgumentMemory | ResultMemory]) -> list[tuple[str, i
 
 def states(jaxpr: Any) -> list[bool]:
     """Of each result, whether it may be a new value: it is computed, and is not the gradient of something."""
-    makers = _makers(jaxpr)
+    makers = jaxprs.makers(jaxpr)
     return [any(_is_state(each, makers) for each in jaxprs.variables([out])) for out in jaxpr.outvars]
-
-
-def _makers(jaxpr: Any) -> dict[Any, Any]:
-    return {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
 
 
 def _is_state(var: Any, makers: Mapping[Any, Any]) -> bool:
@@ -138,9 +137,27 @@ def _is_state(var: Any, makers: Mapping[Any, Any]) -> bool:
         if eqn.primitive.name in CALLS:
             inner = jaxprs.inner_jaxprs(eqn)[0]
             out = inner.outvars[next(place for place, each in enumerate(eqn.outvars) if each is var)]
-            return any(_is_state(each, _makers(inner)) for each in jaxprs.variables([out]))
+            return any(_is_state(each, jaxprs.makers(inner)) for each in jaxprs.variables([out]))
+        if eqn.primitive.name == "scan" and _starts_from_constants(eqn, var, makers):
+            return False
         arrays = [each for each in jaxprs.variables(eqn.invars) if each.aval.shape or not var.aval.shape]
+        if eqn.primitive.name in _SUMS and len(arrays) > 1:
+            return any(each not in makers or _is_state(each, makers) for each in arrays)
         if len(arrays) != 1 or arrays[0].aval.shape != var.aval.shape:
             return True
         [var] = arrays
     return True
+
+
+def _starts_from_constants(scan: Any, var: Any, makers: Mapping[Any, Any]) -> bool:
+    """Whether a scan sums up something of its own, such as the gradients of several batches."""
+    _, carry, _ = jaxprs.parts_of_scan(scan.params, scan.invars)
+    place = scan.outvars.index(var)
+    return place < len(carry) and _is_constant(carry[place], makers)
+
+
+def _is_constant(value: Any, makers: Mapping[Any, Any]) -> bool:
+    if not jaxprs.variables([value]):
+        return True
+    eqn = makers.get(value)
+    return eqn is not None and all(_is_constant(each, makers) for each in eqn.invars)

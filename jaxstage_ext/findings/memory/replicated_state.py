@@ -28,7 +28,8 @@ LEAST = 16 << 20
 """Bytes on one device."""
 _LEAST_SHARE = 0.25
 """Of the memory needed: below that, sharding the state is not worth its collectives."""
-
+_GATHERED = 2
+"""Parameters that a device holds whole at a time, of which one is used and the next one gathered."""
 
 _spec: Any = PartitionSpec  # untyped
 
@@ -72,7 +73,9 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     twice = sum(argument.size or 0 for argument in kept)
     computed = min(stakes.temporaries(program) or 0.0, held)  # gradients and updates have the shardings of the state
     stake = stakes.stake(program, StakeMeasure.MEMORY, (held + twice + computed) * (1 - 1 / count))
-    if held < LEAST or (stake.share is not None and stake.share < _LEAST_SHARE):
+    gathered = sum(sorted((leaf.size for leaf in leaves), reverse=True)[:_GATHERED])
+    likely = (held - gathered + twice + computed) * (1 - 1 / count)
+    if held < LEAST or (stake.whole and likely < _LEAST_SHARE * stake.whole):
         return []
     roots = tuple(dict.fromkeys(memory_advice.parameter(leaf.name) for leaf in leaves))
     site = jit_site.find(program)

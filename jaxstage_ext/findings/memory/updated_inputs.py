@@ -8,9 +8,8 @@ from typing import Any
 
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import jaxprs, tracebacks
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 
-CALLS = ("jit", "pjit", "closed_call")
-"""Primitives that call a jaxpr with their operands."""
 _IN_PLACE = (
     "dynamic_update_slice",
     "scatter",
@@ -39,7 +38,7 @@ def updates(jaxpr: Any, constants: Sequence[Any] = ()) -> set[int]:
     sizes = [_elements(each) for each in (*jaxpr.invars, *constants)]
     places = {var: at for at, var in enumerate(jaxpr.invars)}
     found: set[int] = set()
-    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
+    makers = jaxprs.makers(jaxpr)
     for out in jaxprs.variables(jaxpr.outvars):
         is_alone = not has_weights and sum(sizes) < 2 * _elements(out)
         found |= {places[var] for var in _origins(out, jaxpr, makers, is_training or is_alone) if var in places}

@@ -10,10 +10,11 @@ from jaxstage_ext.analysis.collectives.collective_causes import CauseKind
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.core.derivative import rematerialization
+from jaxstage_ext.core.jax_private import added_products, resharded
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import stakes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, Need
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -33,6 +34,7 @@ _LEAST_SECONDS = 1e-6
 _TO_HIDE = 0.05
 _ENOUGH = 0.5
 """Of what the collectives take, what a change has to save to look for no better one."""
+_MOST_ADDED = 2
 _PIECE, _PIECES = 1 << 23, 4
 """Bytes that take far longer than starting a collective, and how many of them one is split in."""
 _GROUP = ("all-reduce", "all-gather", "reduce-scatter")
@@ -53,6 +55,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         if taken is not None and taken >= tried_changes.LEAST_GAIN * whole > 0:
             candidates = [
                 *resharding_changes.of(program, rows, alike_collectives.line(found, rows)),
+                *_together(program, rows),
                 *_hiding(program, rows),
             ]
             if any(one.change == known.change for one in candidates for known in findings):
@@ -64,6 +67,15 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     told = {one.rows["hlo"] for one in made_by_ad}
     left = [rows for rows in left if alike_collectives.document_rows(found, rows) not in told]
     return [*findings, *made_by_ad, *(_large(program, found, left, whole) if of is StakeMeasure.TIME else [])]
+
+
+def find_at_once(program: Program) -> list[Finding]:
+    """What is exposed and large, by the optimised module alone; with the causes where they are known."""
+    if tried_changes.measure(program) is not StakeMeasure.TIME:
+        return []
+    found = exchanged.exchanges(program)
+    whole = stakes.figure(program, StakeMeasure.TIME) or 0.0
+    return _large(program, found, alike_collectives.groups(found), whole)
 
 
 def _changed(
@@ -91,6 +103,16 @@ def _of(found: Collectives, rows: Sequence[CollectiveRow], text: str) -> Finding
         certainty=Certainty.ESTIMATED,
         tab="collectives",
     )
+
+
+def _together(program: Program, rows: Sequence[CollectiveRow]) -> Iterator[Candidate]:
+    """Products whose partial sums are summed apart and then added."""
+    if not any(cause.kind is CauseKind.PARTIAL_SUMS for row in rows for cause in row.causes):
+        return
+    additions = list(added_products.found(program.jax_traced.jaxpr.jaxpr))[:_MOST_ADDED]
+    for eqn, place in zip(additions, equation_place.places(program, additions), strict=True):
+        stage = staged_changes.of_jaxpr(resharded.at_equation(eqn, added_products.added_first))
+        yield Candidate(CodeChange(wording.add_first(place.label), stage=stage), line=place.label)
 
 
 def _hiding(program: Program, rows: Sequence[CollectiveRow]) -> Iterator[Candidate]:
@@ -148,4 +170,4 @@ def _of_differentiation(
     return made
 
 
-DETECTOR = Detector(FindingKind.COLLECTIVE, find, has_collectives, (Need.CAUSES, Need.TRIAL))
+DETECTOR = Detector(FindingKind.COLLECTIVE, find, has_collectives, (Need.CAUSES, Need.TRIAL), find_at_once)

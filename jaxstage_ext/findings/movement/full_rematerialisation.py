@@ -21,6 +21,7 @@ from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import (
     alike_collectives,
+    callback_data,
     constraint_edits,
     resharding_changes,
     spec_dims,
@@ -52,7 +53,10 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for each way between two shardings that XLA does not know."""
     found = exchanged.collectives(program, progress)
     alike: dict[tuple[str, str, str], list[Rematerialised]] = {}
+    for_callback = callback_data.gathers(program)
     for warning in found.warnings:
+        if for_callback and _is_for_callback(warning):
+            continue
         alike.setdefault((warning.line, warning.before, warning.after), []).append(warning)
     budget = tried_changes.TrialBudget(_MOST_TRIALS)
     return [_finding(program, found, warnings, budget) for warnings in alike.values()]
@@ -81,6 +85,11 @@ def _finding(
 
     changes = itertools.chain(_changes(program, first, readers), resharding_changes.of(program, gathers, none.line))
     return tried_changes.best(program, budget, changes, finding, 0.0) or none
+
+
+def _is_for_callback(warning: Rematerialised) -> bool:
+    """Whether a value goes to one device, where callbacks run; HOST_TRANSFER tells that."""
+    return warning.ends is not None and warning.ends[1].is_known and warning.ends[1].holders.size == 1
 
 
 def _readers(program: Program, warning: Rematerialised) -> list[_Reader]:

@@ -35,11 +35,12 @@ def _shape(module: Module, row: Longs) -> protowire.Field:
 
 
 def _part(module: Module, offset: Longs, size: Longs, wanted: Longs) -> tuple[Longs, Longs]:
-    """(offset, size) of the wanted element of each tuple shape."""
-    elements = protowire.read(module.data, offset, offset + size, (_TUPLE_SHAPES,))[_TUPLE_SHAPES]
+    """(offset, size) of the wanted element of each tuple shape; of a shape that several name it is read once."""
+    at, which, shape = np.unique(offset, return_index=True, return_inverse=True)
+    elements = protowire.read(module.data, at, at + size[which], (_TUPLE_SHAPES,))[_TUPLE_SHAPES]
     order = np.argsort(elements.row, kind="stable")
-    first = np.searchsorted(elements.row[order], np.arange(len(offset)))
-    count = np.bincount(elements.row, minlength=len(offset))
+    first = np.searchsorted(elements.row[order], np.arange(len(at)))[shape]
+    count = np.bincount(elements.row, minlength=len(at))[shape]
     has = (wanted >= 0) & (wanted < count)
     place = order[(first + wanted)[has]]
     at, length = np.zeros(len(offset), np.int64), np.zeros(len(offset), np.int64)

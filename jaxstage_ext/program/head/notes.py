@@ -38,6 +38,9 @@ _NOT_OPTIMISED = (
     "Compile it for a target to see that: -t local."
 )
 _HEURISTIC = "kernels and tiles are XLA's heuristic choice, not autotuned, and may differ from those of a real one"
+_OWN_SORT = "Large sorts are XLA's own: CUB's, which a real GPU may use, does not compile without one."
+_LARGE_SORT = 1 << 15
+"""Elements from which on XLA takes CUB's sort."""
 
 
 def options_of(program: Program) -> dict[str, Any]:
@@ -107,6 +110,7 @@ def _about_target(program: Program) -> list[str]:
         chosen = _MEASURED if tuned and tuned.decided and tuned.decided == tuned.choices else _HEURISTIC
         written.append(f"Compiled by the CUDA plugin {version} without a GPU: {chosen}; nothing was run.")
         written += [tuned.note] if tuned else []
+        written += [_OWN_SORT] if _sorts_much(program) else []
         if not gpu_descriptions.in_plugin(version):
             written.append(f"The plugin describes no GPUs; {target.kind} is described to it by JAXStage.")
     used, available = compiled.devices, target.devices or 0
@@ -114,6 +118,11 @@ def _about_target(program: Program) -> list[str]:
         several = "a mesh of" if used > 1 else "no mesh or sharding and takes"
         written.append(f"The program has {several} {used:,} of the target's {available:,} devices.")
     return [*written, *_does_not_fit(program), *compiled.notes]
+
+
+def _sorts_much(program: Program) -> bool:
+    rows = program.module.rows(b"sort") if program.has_hlo else ()
+    return any(program.module.shapes.elements[row] >= _LARGE_SORT for row in rows)
 
 
 def _unread_flags(program: Program) -> list[str]:

@@ -64,6 +64,7 @@ def _summary(program: Program) -> Summary:
         "open": parts.get("The first tab", lambda: tabs.first(program), ""),
         "worker": not program.target.is_local,
         "compare": parts.get("The comparison", lambda: _compare(program), None),
+        "finding": "",
     }
     made["notes"] += [] if running else dict.fromkeys(parts.failures)
     return made

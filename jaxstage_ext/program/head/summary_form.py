@@ -80,7 +80,8 @@ class Summary(TypedDict):
     `facts` are the figures of its cost and memory; `meshes` draw the shardings that JAX refused; `views` are the tabs
     that have something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process
     compiles for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets
-    after the first have the number alone.
+    after the first have the number alone. `finding` is the best finding in a sentence, or what was not looked for; the
+    panel says it.
     """
 
     version: int
@@ -99,3 +100,4 @@ class Summary(TypedDict):
     open: str
     worker: bool
     compare: ComparisonOfTarget | None
+    finding: str

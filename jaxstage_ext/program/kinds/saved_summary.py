@@ -14,7 +14,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.saved.json_form import BadForm, checked, quoted
 
 _STATES = (WAITING, RUNNING, DONE, FAILED, INTERRUPTED, GIVEN, NOT_GIVEN, NOT_REACHED)
-_LACKING: Mapping[str, Any] = {"meshes": [], "open": "", "worker": False, "compare": None, "options": {}}
+_LACKING: Mapping[str, Any] = {"meshes": [], "open": "", "worker": False, "compare": None, "options": {}, "finding": ""}
 _LACKING_OF: Mapping[str, Mapping[str, Any]] = {"coverage": {"library": 0}, "error": {"told": "", "log": False}}
 """What summaries lack that earlier versions of this package saved."""
 

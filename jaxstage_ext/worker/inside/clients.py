@@ -118,6 +118,9 @@ def register_cuda(xla_client: Any, plugin: Any) -> None:
         calls += library.registrations().get("CUDA", ())
     for name, value, version in calls:
         xla_client.register_custom_call_target(name, value, platform="CUDA", api_version=version)
+    for library in (gpu_linalg, gpu_solver, gpu_sparse):
+        for name in library.batch_partitionable_targets():
+            xla_client.register_custom_call_as_batch_partitionable(name, c_api=plugin)
 
 
 def is_one_chip(topology: str) -> bool:

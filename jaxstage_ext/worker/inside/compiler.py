@@ -27,6 +27,9 @@ func.func public @main() -> tensor<i32> {
 }"""
 _DEVICE = ("id", "process_index", "device_kind", "platform", "coords", "core_on_chip")
 
+_WITHOUT_GPU = {"cuda": (("xla_gpu_enable_cub_radix_sort", False),)}
+"""CUB's sort, which XLA takes for large arrays, does not compile without a GPU: "invalid device ordinal"."""
+
 
 class Dumped(NamedTuple):
     """A compile and what it dumped. `executable`, of a module of that `name`, is None where it failed with `error`."""
@@ -255,7 +258,8 @@ class Compiler:
                 file.write_bytes(autotune[1])
             flags = {**flags, "xla_gpu_load_autotune_results_from": str(file)}
         compile_options: Any = xla_client.CompileOptions.ParseFromString(options)
-        compile_options.env_option_overrides = [*compile_options.env_option_overrides, *flags.items()]
+        given = compile_options.env_option_overrides
+        compile_options.env_option_overrides = [*_WITHOUT_GPU.get(platform, ()), *given, *flags.items()]
         source: Any
         if platform == "cpu":
             client = self._clients.cpu(room)

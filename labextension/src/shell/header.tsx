@@ -9,7 +9,7 @@ import { STAGE_MARKS, stateClass } from "../parts/stageMarks";
 import { Warnings } from "./warnings";
 import { WorkerLog } from "../parts/workerLog";
 import type { Reply } from "../wire/source";
-import { Said } from "../parts/said";
+import { Said, unquoted } from "../parts/said";
 
 /** Seconds after which a compile takes long. */
 const LONG = 5;
@@ -73,7 +73,7 @@ function FactView({ fact }: { fact: Fact }) {
   const unknown = fact.isUnknown ? " jxs-unknown" : "";
   const more = [fact.reason, fact.note].filter(Boolean).join("\n");
   return (
-    <div role="listitem" class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={more || undefined}>
+    <div role="listitem" data-fact={fact.label} class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={unquoted(more) || undefined}>
       <span class="jxs-label">{fact.label}</span>
       <span class="jxs-value jxs-tabular">
         {fact.text}
@@ -173,6 +173,9 @@ export function Header() {
   const [whole, showWhole] = useKeptState("whole header", false);
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
   const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
+  const { notes } = summary;
+  const shown = whole ? notes.length : summary.finding ? 0 : 1;
+  const more = notes.length - shown;
   const show = () => {
     const row = documents.errorRow();
     if (row >= 0) selection.select("python", row, "");
@@ -190,8 +193,14 @@ export function Header() {
         )}
         {calls.length > 1 && <Picker calls={calls} />}
         <span class="jxs-target">{summary.target}</span>
+        {more > 0 && <LinkButton text={`${more} ${shown ? "more " : ""}${more > 1 ? "notes" : "note"}`} onClick={() => showWhole(true)} />}
         <IconButton icon={whole ? "fold" : "unfold"} label="Whole header" pressed={whole} onClick={() => showWhole(!whole)} />
       </div>
+      {summary.finding && (
+        <button type="button" class="jxs-head-finding" title={unquoted(summary.finding)} onClick={() => selection.set({ view: "findings" })}>
+          <Said text={summary.finding} />
+        </button>
+      )}
       <div class="jxs-figures">
         <div class="jxs-stages" role="list" aria-label="stages">
           {summary.stages.map((stage) => (
@@ -202,8 +211,8 @@ export function Header() {
           {summary.facts.map((fact) => (
             <FactView fact={fact} key={fact.label} />
           ))}
-          {summary.coverage && <Linked {...summary} coverage={summary.coverage} />}
           <Warnings />
+          {summary.coverage && <Linked {...summary} coverage={summary.coverage} />}
         </div>
       </div>
       {compiling && !panel.isOrphaned && <LongCompile stage={compiling} key={selection.call} />}
@@ -215,11 +224,13 @@ export function Header() {
           key={selection.call}
         />
       )}
-      {summary.notes.map((note) => (
-        <p class="jxs-note" key={note}>
-          <Said text={note} />
-        </p>
-      ))}
+      <div class="jxs-head-notes">
+        {notes.slice(0, shown).map((note) => (
+          <p class="jxs-note" title={whole ? undefined : unquoted(note)} key={note}>
+            <Said text={note} />
+          </p>
+        ))}
+      </div>
     </header>
   );
 }

@@ -65,6 +65,8 @@ export interface Summary {
   documents: DocumentInfo[];
   error: StageFailure | null;
   notes: string[];
+  /** The best finding in a sentence, or what was not looked for; "" nothing. */
+  finding: string;
   /** Names of the panel's views that have something to show for this call. */
   views: string[];
   /** The tab that opens first, "" for the code. */
@@ -146,10 +148,10 @@ function shown(value: unknown): string {
   return typeof value === "number" ? String(value) : text(value);
 }
 
-/** The code comes first. It is missing only where there is no call, so that the kernel names other views alone. */
+/** Without a call the kernel names other views than the code. */
 function readViews(raw: unknown): string[] {
   const names = [...new Set(list(raw).map((name) => capped(name, MAX_NAME)))].filter(Boolean);
-  return names.length && !names.includes("code") ? names : ["code", ...names.filter((name) => name !== "code")];
+  return names.length ? names : ["code"];
 }
 
 function readSummary(raw: Fields): Summary {
@@ -164,6 +166,7 @@ function readSummary(raw: Fields): Summary {
     documents: list(raw.documents).map(fields).map(readDocument),
     error: readError(raw),
     notes: sentences(raw.notes),
+    finding: text(raw.finding),
     views: readViews(raw.views),
     open: capped(raw.open, MAX_NAME),
     compare: raw.compare ?? null,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import compiled_once
 import jax
 import jax.numpy as jnp
 import pytest
@@ -17,6 +19,8 @@ from absent import needs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
+from jaxstage_ext.core.jax_private import xla_executables
+from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from tests.golden.record import load_programs
@@ -38,16 +42,25 @@ def every_look_asks_the_compiler() -> Iterator[None]:
 
 @functools.cache
 def in_process(target: str) -> dict[str, str]:
-    """What JAX compiles in one process that holds the compiler itself."""
+    """What JAX compiles in one process that holds the compiler itself, once a week."""
+    ours = [Path(module.__file__ or "") for module in (gpu_descriptions, xla_executables)]
+    sources = (TESTS / "helpers/in_process.py", *sorted((TESTS / "golden").glob("*.py")), *ours)
+    told = hashlib.sha256(b"".join([target.encode(), str(TESTS).encode(), *(path.read_bytes() for path in sources)]))
+    kept = compiled_once.folder(compiled_once.WORKER) / f"in-process-{told.hexdigest()}"
+    if not kept.exists():
+        compiled_once.keep_bytes(kept, compiled(target))
+    return dict(json.loads(kept.read_bytes()))
+
+
+def compiled(target: str) -> bytes:
     done = subprocess.run(
         [sys.executable, str(TESTS / "helpers/in_process.py"), *ABSENT[target]],
         capture_output=True,
-        text=True,
         timeout=280,
         env=os.environ | {"PYTHONPATH": str(TESTS.parent)},
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(done.stdout))
+    assert done.returncode == 0, done.stderr[-3000:].decode()
+    return done.stdout
 
 
 def text_for(target: str, function: object, *arguments: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.core.inputs import host_copies
 from jaxstage_ext.findings.calls import copied_argument
 from jaxstage_ext.findings.finding import StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -29,26 +30,37 @@ def found(inspection: Inspection) -> list[Any]:
     return list(copied_argument.find(inspection.program))
 
 
-def fastest(*args: Any) -> float:
-    times = []
-    for _ in range(7):
-        started = time.perf_counter()
-        first(*args).block_until_ready()
-        times.append(time.perf_counter() - started)
-    return min(times)
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A clock on which copies take 10, 5 and 20 ms; the bytes that were copied meanwhile."""
+    times, copied, put = iter([0.0, 0.010, 1.0, 1.005, 2.0, 2.020]), list[int](), jax.device_put
+
+    def noted(arrays: Any, device: Any) -> Any:
+        copied.append(sum(array.nbytes for array in arrays))
+        return put(arrays, device)
+
+    monkeypatch.setattr(host_copies, "time", SimpleNamespace(perf_counter=lambda: next(times)))
+    monkeypatch.setattr(host_copies, "jax", SimpleNamespace(device_put=noted))
+    return copied
 
 
-def test_an_array_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copied_argument, "LEAST_SECONDS", 0.0)
+def test_an_array_of_numpy(clock: list[int]) -> None:
     x = jnp.ones(4)
     [one] = found(inspect(first, {"rows": TABLE}, x))
     assert one.names == ("table['rows']",)
     assert (one.stake.measure, one.stake.least, one.stake.whole) == (StakeMeasure.HOST, None, None)
+    assert one.stake.most == pytest.approx(0.005), "the least of three: what else ran is not the copy's"
+    assert clock == [TABLE.nbytes] * 3
     made: dict[str, Any] = {"jax": jax, "table": {"rows": TABLE}}
     exec(one.change.code, made)
     assert found(inspect(first, made["table"], x)) == []
-    gained = fastest({"rows": TABLE}, x) - fastest(made["table"], x)
-    assert gained / 20 < one.stake.most < 20 * gained, "two measures of the same on a shared machine"
+
+
+def test_of_what_is_larger_than_is_copied_the_time_is_its_share(clock: list[int], monkeypatch: Any) -> None:
+    monkeypatch.setattr(host_copies, "_MOST", TABLE.nbytes // 4)
+    [one] = found(inspect(first, {"rows": TABLE}, jnp.ones(4)))
+    assert one.stake.most == pytest.approx(4 * 0.005)
+    assert clock == [TABLE.nbytes // 4] * 3
 
 
 @pytest.mark.parametrize("rows", [TABLE[:1000], jnp.asarray(TABLE[:100_000])], ids=["small", "on the device"])

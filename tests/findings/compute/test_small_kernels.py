@@ -13,6 +13,7 @@ from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 
 STEPS = 1000
 H, W = jax.ShapeDtypeStruct((8, 64), jnp.float32), jax.ShapeDtypeStruct((64, 64), jnp.float32)
+H_ROWS = jax.ShapeDtypeStruct((4096, 64), jnp.float32)
 XS = jax.ShapeDtypeStruct((STEPS, 8, 64), jnp.float32)
 
 
@@ -33,6 +34,16 @@ def test_recurrent_network_of_small_steps() -> None:
     made = finding.try_()
     assert made.outcome is TrialOutcome.PAYS
     assert 0 < made.realised <= finding.stake.most
+
+
+def test_map_over_small_elements() -> None:
+    """`jax.lax.map` is a scan that hands nothing on: with a batch size each iteration computes many elements."""
+    ins = inspect(lambda xs: jax.lax.map(lambda x: jnp.sin(x) @ jnp.cos(x), xs), H_ROWS, target="h100")
+    [finding] = [one for one in ins.findings if one.kind is small_kernels.DETECTOR.kind]
+    assert "batch_size=" in finding.change.code
+    made = finding.try_()
+    assert made.outcome is TrialOutcome.PAYS
+    assert made.realised > 0.9 * finding.stake.whole
 
 
 def test_large_steps_are_not_found() -> None:

@@ -49,6 +49,19 @@ def heat(u: Any) -> Any:
     return u + 0.1 * (jnp.roll(u, 1, 0) - 2 * u + jnp.roll(u, -1, 0))
 
 
+def accumulate(p: Any, batches: Any) -> Any:
+    """Gradients summed over batches, which the caller applies to p."""
+
+    def add(total: Any, x: Any) -> Any:
+        return jax.tree.map(jnp.add, total, jax.grad(loss)(p, x)), None
+
+    return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, p), batches)[0]
+
+
+def sum_of_two(p: Any, x: Any) -> Any:
+    return jax.tree.map(jnp.add, jax.grad(loss)(p, x), jax.grad(loss)(p, x + 1))
+
+
 def of(function: Any, *arguments: Any, **options: Any) -> list[Any]:
     found = inspect(function, *arguments, **options).findings
     assert FindingKind.MISSING_DONATION in found.looked
@@ -115,12 +128,14 @@ def test_nnx_takes_the_names_and_equinox_says_all_but_the_first() -> None:
     [
         (jax.jit(step.__wrapped__, donate_argnames=("p", "state")), (P, jax.eval_shape(TX.init, P), X)),
         (jax.jit(jax.grad(loss)), (P, X)),  # its results have the types of p and are no new values of it
+        (jax.jit(accumulate), (P, f32(4, 8, N))),
+        (jax.jit(sum_of_two), (P, X)),
         (jax.jit(lambda q, k, v: jax.nn.softmax(q @ k) @ v), (f32(N, N),) * 3),  # of which one would it be the new?
         (jax.jit(lambda p, x: jnp.tanh(x @ p["w"] @ p["v"])), (P, f32(N // 2, N))),  # an activation
         (heat, (f32(N, N),)),
         (jax.jit(lambda u: u * 2), (f32(64, 64),)),  # too small to tell
     ],
-    ids=["donated", "gradient", "attention", "forward pass", "neighbours", "toy"],
+    ids=["donated", "gradient", "summed in a loop", "summed", "attention", "forward pass", "neighbours", "toy"],
 )
 def test_twins_have_no_finding(function: Any, arguments: Any) -> None:
     assert of(function, *arguments) == []

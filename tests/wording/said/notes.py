@@ -20,7 +20,7 @@ def of(target: str, devices: int, tuned: Tuned | None = None, version: str = "0.
     """Of a program that was compiled in a worker, and of which nobody asks whether it fits."""
     where = parse(target)
     made = Executable(where, None, None, 1.0, devices, (), (None, None), (None, None), tuned=tuned, version=version)
-    program: Any = SimpleNamespace(target=where, compiled=made)
+    program: Any = SimpleNamespace(target=where, compiled=made, has_hlo=False)
     with patch.object(wording, "_does_not_fit", lambda _: []), patch.object(Tuned, "note", "(its note)"):
         return wording._about_target(program)
 

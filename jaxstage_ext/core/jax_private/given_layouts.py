@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from jax._src.interpreters import pxla as _pxla
+from jax.experimental.layout import Layout as DeviceLayout
 
 _changing = threading.Lock()
 
@@ -54,3 +56,15 @@ def _who(layout: Any) -> str:
     if layout is None:
         return "default"
     return "XLA, by Layout.AUTO" if "Auto" in type(layout).__name__ else "you"
+
+
+def with_free_layouts(traced: Any) -> Any:
+    """The trace of a call whose arguments and results lie as XLA chooses; captured arrays lie as they do."""
+    made, given = copy.copy(traced), list(traced._params["in_layouts"])
+    free: Any = DeviceLayout.AUTO
+    count = len(traced.jaxpr.jaxpr.debug_info.arg_names or given)
+    given[max(0, len(given) - count) :] = [free] * min(count, len(given))
+    results = (free,) * len(traced._params["out_layouts"])
+    made._params = traced._params | {"in_layouts": tuple(given), "out_layouts": results}
+    made._lojax = None
+    return made

@@ -17,7 +17,7 @@ from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
-from jaxstage_ext.findings.memory import residual_memory
+from jaxstage_ext.findings.memory import residual_memory, whole_intermediate
 from jaxstage_ext.findings.memory.tile_padding import in_memory
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
@@ -46,7 +46,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         return []
     if fit.needed < _FULL * fit.room or temporaries < _MOSTLY * fit.needed:
         return []
-    if residual_memory.find(program):
+    if residual_memory.find(program) or (whole_intermediate.applies(program) and whole_intermediate.find(program)):
         return []
     module, places = program.module, instruction_places(program)
     rows = in_memory(module)

@@ -33,6 +33,8 @@ LEAST = 32 << 20
 _LEAST_SHARE, SCARCE = 0.5, 0.05
 """Of the memory needed; and of the device's memory, what the program has to need."""
 _MOST_LINES = 3
+_LONG = 1024
+"""Positions of a sequence, from which on a square of them is of attention."""
 _ALIGNED = 1.01
 """With what buffers are rounded up to."""
 
@@ -101,7 +103,14 @@ def _change(
     batch = math.ceil(group.seed.aval.shape[group.dimension] / group.count)
     lines = list(dict.fromkeys(place.label for place in places if place.label))[:_MOST_LINES]
     diff = "" if is_backward or group.dimension else _vmap_diff(program, group.maker, batch)
-    return code_change.change(wording.in_pieces(batch, lines, is_backward), diff, stage)
+    code = wording.in_pieces(batch, lines, is_backward)
+    if _is_of_attention(group.seed.aval.shape):
+        code = f"{wording.attention(program.platform)}\n{code}"
+    return code_change.change(code, diff, stage)
+
+
+def _is_of_attention(sizes: Sequence[int]) -> bool:
+    return len(sizes) >= 3 and sizes[-1] == sizes[-2] >= _LONG
 
 
 def _vmap_diff(program: Program, eqn: Any, batch: int) -> str:

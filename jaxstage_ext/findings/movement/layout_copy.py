@@ -1,4 +1,4 @@
-"""Results that einsum computes in one order of dimensions and copies into another."""
+"""Results that einsum copies into another order of dimensions; arguments and results copied into another layout."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.movement import argument_layout
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.layouts import layouts
@@ -29,12 +30,12 @@ def is_compiled_from_a_trace(program: Program) -> bool:
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """One finding for each such result that the optimised module copies."""
+    """One finding for each such result that the optimised module copies; else one for what lies at its edge."""
     jaxpr = program.jax_traced.jaxpr.jaxpr
     results = list(einsum_results.transposed(jaxpr))
     places = equation_place.places(program, [one.equation for one in results])
     found = (_finding(program, one, place) for one, place in zip(results, places, strict=True))
-    return [one for one in found if one is not None]
+    return [one for one in found if one is not None] or argument_layout.find(program)
 
 
 def _finding(program: Program, result: TransposedResult, place: EquationPlace) -> Finding | None:

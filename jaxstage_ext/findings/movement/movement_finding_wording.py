@@ -222,6 +222,28 @@ def keep_on_host(name: str) -> str:
     return f"jax.jit(…, out_shardings={name}.sharding)"
 
 
+THE_RESULT = "the result"
+FREE_LAYOUTS = (
+    "from jax.experimental.layout import Format, Layout\n"
+    "jax.jit(…, in_shardings=Format(Layout.AUTO), out_shardings=Format(Layout.AUTO))  # lower, compile, then\n"
+    "x = jax.device_put(x, compiled.input_formats[0][0])\n"
+    '# or write the convolutions channels last: dimension_numbers=("NHWC", "HWIO", "NHWC")'
+)
+KEEP_LAYOUT = (
+    "What makes the arguments and what reads the results has to keep that layout, as parameters and a state do; "
+    "otherwise the copies are made there. Trying it shows the memory needed too."
+)
+
+
+def copied_at_the_edge(names: Sequence[str], size: int) -> str:
+    """Arguments and results in a layout that nothing computes with."""
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f"{some(list(names), _MOST_NAMED)} {verb} in a layout that the channels-first convolutions are not computed "
+        f"in, so {scaled(size, 'B')} are copied into another one."
+    )
+
+
 def transposed_result(asked: str, computed: str, size: int) -> str:
     """A result of einsum that is copied into another order."""
     order = f"as {computed} and copies it to {asked}" if asked else "in another order of dimensions and copies it"

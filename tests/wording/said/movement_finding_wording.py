@@ -11,6 +11,7 @@ ALONE = row(GATHER, causes=(MOVED,))
 KINDS = ("debug_print", "pure_callback")
 
 SAID = {
+    "copied at the edge": wording.copied_at_the_edge(("x", wording.THE_RESULT), 51_380_224),
     **constants(wording),
     "rematerialised": wording.rematerialised("P('x')", "P(None, 'x')", "f32[8,64]", 1),
     "rematerialised: two values": wording.rematerialised("P('x')", "P(None, 'x')", "f32[8,64]", 2),

@@ -11,6 +11,7 @@ import pytest
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.findings.finding import TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.program.device.device_fit import device_fit
 
 SAMPLES, POINTS = 60_000, 500
 
@@ -31,6 +32,8 @@ def attention(q: Any, k: Any, v: Any) -> Any:
 
 
 def found(inspection: Inspection) -> list[Any]:
+    if device_fit(inspection.program).needed is None:
+        pytest.skip("this version of XLA does not tell what memory it needs")
     return [one for one in inspection.findings if one.kind is FindingKind.LARGE_TEMPORARIES]
 
 

@@ -173,7 +173,7 @@ def tab(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("tab")
 def test_a_tab_stands_in_its_place_and_its_requests_are_answered() -> None:
     inspection = inspected(stage="trace")
-    assert inspection.summary()["views"][:2] == ["code", "letters"]
+    assert inspection.summary()["views"][:3] == ["findings", "letters", "code"]
     assert "letters" not in inspect(lambda x: x, jnp.ones(3), stage="trace").summary()["views"]
     message, _ = dispatch.reply([inspection.program], {"id": 1, "method": "letters", "params": {}})
     assert message["result"] == {"letters": len("double")}

@@ -88,6 +88,12 @@ class CodeChange:
             return lines
         return [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
 
+    @property
+    def in_line(self) -> str:
+        """The lines to write as one, for a cell of a table; marked where they end if they are no simple statements."""
+        is_plain = not any(line.endswith(":") or line.startswith((" ", "#")) for line in self.lines)
+        return ("; " if is_plain else " ⏎ ").join(line.strip() for line in self.lines)
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -47,6 +47,11 @@ class FindingKind(enum.Enum):
         f"{_JAX}notebooks/Distributed_arrays_and_automatic_parallelization.html",
     )
     INDEX_ARRAY = "index array larger than the data", FindingGroup.MEMORY
+    WHOLE_INTERMEDIATE = (
+        "intermediate value in memory whole",
+        FindingGroup.MEMORY,
+        f"{_JAX}_autosummary/jax.lax.map.html",
+    )
     TILE_PADDING = "padding of the device's tiles", FindingGroup.MEMORY, f"{_XLA}tiled_layout"
     LARGE_TEMPORARIES = "temporaries that fill the memory", FindingGroup.MEMORY
     EXTRA_FLOPS = "more FLOPs than the jaxpr has", FindingGroup.COMPUTE

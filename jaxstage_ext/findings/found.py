@@ -125,7 +125,7 @@ class Findings(Sequence[FoundIn]):
             "finding": Column([one.text for one in self.found]),
             "line": Column([one.line for one in self.found]),
             "stake": Column([wording.gain(one) for one in self.found]),
-            "change": Column(["; ".join(one.change.lines) if one.change else "" for one in self.found]),
+            "change": Column([one.change.in_line if one.change else "" for one in self.found]),
             "tried": Column([one.tried for one in self.found]),
         }
         return Table("findings", columns, notes=tuple(self.notes))
@@ -146,7 +146,12 @@ class Findings(Sequence[FoundIn]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_of([self.table])
+        shown = self.found[:MOST_SHOWN]
+        columns = {
+            "finding": Column([wording.in_short(one, one.tried) for one in shown], is_answer=True),
+            "change": Column([one.change.in_line if one.change else "" for one in shown], is_answer=True),
+        }
+        return html_of([Table("findings", columns, notes=tuple(self.notes))])
 
 
 def found(program: Program, everything: bool = False, progress: Progress | None = None) -> Findings:
@@ -186,7 +191,10 @@ def said_briefly(program: Program) -> list[list[str]]:
     ]
     if (more := len(made) - MOST_SAID) > 0:
         said.append([wording.more_in(more)])
-    return said or [[wording.nothing_found_in(len(made.looked), len(made.waiting))]]
+    waiting = [one.kind for one in made.waiting]
+    says_what_waits = bool(waiting) and (not said or FindingKind.COLLECTIVE in waiting)
+    said = said or [[wording.nothing_found_in(len(made.looked))]]
+    return [*said, [wording.waiting(waiting, made.seconds)]] if says_what_waits else said
 
 
 def said_first(program: Program) -> str:

@@ -34,7 +34,7 @@ def shown(line: str, space: dict[str, Any]) -> SessionFindings:
         findings = Inspection.of(call.first).findings
         where = ", ".join(filter(None, (call.first.name, cell_label(call) or next(iter(call.variables), ""))))
         looked.append((where, findings.all() if OPTIONS[0] in words else findings))
-    return session_findings.of_session(looked)
+    return session_findings.of_session(looked, with_compiles=not names)
 
 
 def _check(names: list[str], variables: Mapping[str, Any]) -> None:

@@ -32,6 +32,7 @@ it("so it is in the head's notes and in sentences of a table, while names and co
   kernel.now = readState({ calls: [{ ...fixture[0]?.summary, notes: ["Call `jax.jit` once."] }] });
   unmount = mount(new Session(kernel), document.body);
   expect($(".jxs-head-notes > .jxs-note")?.textContent).toBe("Call jax.jit once.");
+  expect($(".jxs-head-notes > .jxs-note")?.title, "no tooltip has raw back-quotes").toBe("Call jax.jit once.");
   const cell = (more: object) => drawn(<Cell field={{ ...textColumn("how", ["use `f`"]), ...more }} row={0} most={0} isFirst={false} isLink={false} tabIndex={-1} />);
   expect([cell({ wraps: true }), cell({ isAnswer: true }), cell({ isCode: true }), cell({})].map((one) => one.textContent)).toEqual(["use f", "use f", "use `f`", "use `f`"]);
 });

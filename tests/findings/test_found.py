@@ -150,9 +150,18 @@ def test_a_change_without_a_trial_cannot_be_tried(program: Any) -> None:
 def test_the_panel_says_the_best_finding_in_its_head_and_a_running_program_none(program: Any) -> None:
     ins = program(detector(A, stake(0.2), text="Slow."), detector(B, stake(0.5), text="Slower."))
     [call] = panel_state.state_of([ins.program], False)["calls"]
-    assert call["finding"].endswith("Slower.")
+    assert call["finding"].endswith("Slower.") and "50%" in call["finding"]
+    assert call["views"][:2] == ["findings", "code"] and call["open"] == "findings"
     ins.program.staged.stages[-1].state = RUNNING
-    assert "Slower." not in panel_state.state_of([ins.program], True)["calls"][0]["finding"]
+    assert not panel_state.state_of([ins.program], True)["calls"][0]["finding"]
+
+
+def test_without_a_finding_the_code_opens_and_the_head_says_what_was_not_looked_for(program: Any) -> None:
+    ins = program(Detector(A, lambda program, progress: [], needs=(Need.TRIAL,)))
+    [call] = panel_state.state_of([ins.program], False)["calls"]
+    assert call["open"] == "" and A.value in call["finding"]
+    ins.findings.all()
+    assert not panel_state.state_of([ins.program], False)["calls"][0]["finding"]
 
 
 def test_the_table_has_the_lines_to_write_and_not_those_around_them(program: Any) -> None:

@@ -80,6 +80,18 @@ def test_recompiles_of_functions_that_nobody_inspected(shell: Shell) -> None:
     assert sum(one.finding.stake.most or 0.0 for one in log) <= found.compiling
 
 
+def test_what_only_compiled_is_told_unless_an_inspection_tells_it(shell: Shell) -> None:
+    shell.run(
+        "import numpy as np\ntable = np.arange(4e6, dtype=np.float32)\ndef look_up(i): return jnp.asarray(table)[i]"
+    )
+    shell.run("jax.jit(look_up)(3)")
+    shell.run("jax.jit(run)(buf, places)")
+    every = [(one.finding.kind, one.where) for one in shell.run("%findings").value]
+    assert next(where for kind, where in every if kind is FindingKind.CAPTURED_CONSTANT).startswith("look_up, In [")
+    assert sum(kind is FindingKind.CARRY_COPY for kind, _ in every) == 1
+    assert not [one for one in shell.run("%findings good").value if one.where.startswith("look_up")]
+
+
 def test_all_compiles_for_what_was_not_looked_for(shell: Shell) -> None:
     assert FindingKind.COLLECTIVE not in shell.run("%findings --all good").value.waiting
 

@@ -53,7 +53,7 @@ def test_the_newest_timeline_of_a_call_opens_first() -> None:
     inspection = inspect(jnp.sin, 1.0)
     assert "timeline" not in tabs.tabs(inspection.program)
     inspection.program.timeline = timeline()
-    assert tabs.tabs(inspection.program)[:4] == ["code", "findings", "answers", "timeline"]
+    assert tabs.tabs(inspection.program)[:4] == ["findings", "code", "answers", "timeline"]
     assert tabs.first(inspection.program) == "timeline"
     assert inspection.timeline.recording.title == "train(batches)"
     assert inspection.timeline is inspection.timeline

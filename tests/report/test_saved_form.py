@@ -91,6 +91,7 @@ def test_an_offline_page_holds_what_is_saved(inspection: Any, tmp_path: Path, mo
     ((held,), saved) = (json.loads(data[1]), json.loads(inspection.to_json()))
     for part in (held, *held["others"].values()):
         assert part.pop("replies"), "what its tabs answer"
+        assert set(part.pop("head")) == {"finding", "open"}, "what the panel says"
     for part in (held, *held["others"].values(), saved, *saved["others"].values()):
         part["summary"].pop("views")
     assert held == saved

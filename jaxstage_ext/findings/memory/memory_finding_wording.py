@@ -139,6 +139,11 @@ def unused_donation(names: Sequence[str], result: str, differs: str, types: tupl
     )
 
 
+def shard_as_result(argument: str, result: str) -> str:
+    """The change, where a device holds less of the result."""
+    return f"# shard {argument} as {result} is, from the first call on: each device then holds its part alone"
+
+
 def make_alike(name: str, result: str, differs: str, given: str) -> str:
     """The change."""
     if differs == "dtype":
@@ -172,6 +177,24 @@ MEMORY_TOO = "Trying it shows what it does to the memory needed too."
 CHECKPOINT_EACH = "# take jax.checkpoint away here, or put it around each layer, one after another"
 
 
+def whole_intermediate(shape: str, size: int, dimension: int, count: int) -> str:
+    """A value that pieces of would do."""
+    return (
+        f"{shape}, {scaled(size, 'B')}, is in memory whole, made of smaller arrays and reduced to smaller ones: in "
+        f"{count} pieces along dimension {dimension}, one after another, a piece takes {scaled(size / count, 'B')}."
+    )
+
+
+def in_pieces(batch: int, lines: Sequence[str], is_backward: bool) -> str:
+    """The change, where no diff can be written."""
+    where = f" ({_named(lines)})" if lines else ""
+    function = "jax.checkpoint(f)" if is_backward else "f"
+    size = f", batch_size={batch}" if batch > 1 else ""
+    return f"# f: what is computed of one row{where}\njax.lax.map({function}, xs{size})"
+
+
+ONE_PIECE_AFTER_ANOTHER = "The pieces run one after another, which takes longer where one does not fill the device."
+FORWARD_AGAIN = " With jax.checkpoint the backward pass computes each piece once more."
 AN_ARRAY = "An array"
 
 

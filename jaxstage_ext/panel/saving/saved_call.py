@@ -35,6 +35,8 @@ class SavedCall:
     parts: Mapping[str, saved_form.Part]
     compare: Mapping[str, Any]
     replies: Mapping[str, SavedReplies]
+    heads: Mapping[str, Mapping[str, str]]
+    """What the panel says in place of the summaries' own, by target: the best finding, and the tab that opens."""
 
     def report(self) -> dict[str, Any]:
         """The saved report, of plain JSON types."""
@@ -47,6 +49,7 @@ class SavedCall:
             if held.replies:
                 views = [view for view in head.get("views", []) if view in of_documents or view in held.tabs]
                 part |= {"replies": dict(held.replies), "summary": part["summary"] | {"views": views}}
+            part["head"] = self.heads[name]
         return report
 
 
@@ -58,8 +61,7 @@ def saved_calls(programs: Programs, source: bool | None, replies_of: RepliesOf) 
         targets = list(group)
         named = {program.label: program for program in targets}
         replies = {name: replies_of(program) for name, program in named.items()}
-        parts = {
-            name: (dict(with_finding(cast("Summary", head), named[name])), frames, documents)
-            for name, (head, frames, documents) in saved.parts(named, source).items()
-        }
-        yield SavedCall(targets[0].label, parts, saved.compared(targets[0]), replies)
+        parts = saved.parts(named, source)
+        heads = {name: with_finding(cast("Summary", head), named[name]) for name, (head, _, _) in parts.items()}
+        said = {name: {"finding": head["finding"], "open": head["open"]} for name, head in heads.items()}
+        yield SavedCall(targets[0].label, parts, saved.compared(targets[0]), replies, said)

@@ -16,12 +16,13 @@ class ComparedCell(TypedDict):
 
 
 class ComparedColumn(TypedDict):
-    """A column: `lower` is whether less is better, None where neither is."""
+    """A column: `lower` is whether less is better, None where neither is; `unit` "" for counts and words."""
 
     name: str
     title: str
     hint: str
     lower: bool | None
+    unit: NotRequired[str]
 
 
 class ComparedTarget(TypedDict):

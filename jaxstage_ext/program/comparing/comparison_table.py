@@ -117,7 +117,13 @@ class Comparison(Table):
 
 
 def _column_dict(name: str, column: Column) -> ComparedColumn:
-    return {"name": name, "title": column.title, "hint": column.doc, "lower": column.lower_is_better}
+    return {
+        "name": name,
+        "title": column.title,
+        "hint": column.doc,
+        "lower": column.lower_is_better,
+        "unit": column.unit,
+    }
 
 
 def _column(name: str, saved: Mapping[str, Any], values: list[Any]) -> Column:

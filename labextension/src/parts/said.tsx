@@ -5,4 +5,4 @@ export function Said({ text }: { text: string }) {
 }
 
 /** The same where nothing can be set as code: in a tooltip. */
-export const unquoted = (text: string): string => text.replaceAll("`", "");
+export const unquoted = (text: string | null | undefined): string | undefined => text?.replaceAll("`", "");

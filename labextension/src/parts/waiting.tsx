@@ -2,7 +2,7 @@ import { clock } from "../wire/figures";
 import { useEffect, useReducer } from "preact/hooks";
 import { WorkerLog } from "./workerLog";
 import type { Answer } from "../model/question";
-import { Said } from "./said";
+import { Said, unquoted } from "./said";
 
 /** Beside a control, what it waits for: how long already, how far it is, and a way out. */
 export function Asking({ question }: { question: Answer<unknown> }) {
@@ -24,7 +24,7 @@ export function Asking({ question }: { question: Answer<unknown> }) {
   }
   return (
     <span class="jxs-asking">
-      <span class="jxs-asking-why jxs-cut" role="alert" title={question.problem}>
+      <span class="jxs-asking-why jxs-cut" role="alert" title={unquoted(question.problem)}>
         {question.problem || "stopped"}
       </span>
       <button type="button" class="jxs-button" onClick={question.askAgain}>

@@ -73,7 +73,7 @@ function FactView({ fact }: { fact: Fact }) {
   const unknown = fact.isUnknown ? " jxs-unknown" : "";
   const more = [fact.reason, fact.note].filter(Boolean).join("\n");
   return (
-    <div role="listitem" data-fact={fact.label} class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={more || undefined}>
+    <div role="listitem" data-fact={fact.label} class={`jxs-fact${more ? " jxs-explained" : ""}${unknown}`} title={unquoted(more) || undefined}>
       <span class="jxs-label">{fact.label}</span>
       <span class="jxs-value jxs-tabular">
         {fact.text}
@@ -174,6 +174,8 @@ export function Header() {
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
   const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
   const { notes } = summary;
+  const shown = whole ? notes.length : summary.finding ? 0 : 1;
+  const more = notes.length - shown;
   const show = () => {
     const row = documents.errorRow();
     if (row >= 0) selection.select("python", row, "");
@@ -191,10 +193,11 @@ export function Header() {
         )}
         {calls.length > 1 && <Picker calls={calls} />}
         <span class="jxs-target">{summary.target}</span>
+        {more > 0 && <LinkButton text={`${more} ${shown ? "more " : ""}${more > 1 ? "notes" : "note"}`} onClick={() => showWhole(true)} />}
         <IconButton icon={whole ? "fold" : "unfold"} label="Whole header" pressed={whole} onClick={() => showWhole(!whole)} />
       </div>
       {summary.finding && (
-        <button type="button" class="jxs-best" title={unquoted(summary.finding)} onClick={() => selection.set({ view: "findings" })}>
+        <button type="button" class="jxs-head-finding" title={unquoted(summary.finding)} onClick={() => selection.set({ view: "findings" })}>
           <Said text={summary.finding} />
         </button>
       )}
@@ -222,12 +225,11 @@ export function Header() {
         />
       )}
       <div class="jxs-head-notes">
-        {(whole ? notes : notes.slice(0, 1)).map((note) => (
+        {notes.slice(0, shown).map((note) => (
           <p class="jxs-note" title={whole ? undefined : unquoted(note)} key={note}>
             <Said text={note} />
           </p>
         ))}
-        {!whole && notes.length > 1 && <LinkButton text={`${notes.length - 1} more`} onClick={() => showWhole(true)} />}
       </div>
     </header>
   );

@@ -114,7 +114,7 @@ export class SavedSource implements Source {
   constructor(reports: unknown, mostUnpacked?: number) {
     this.budget = mostUnpacked === undefined ? null : new UnpackBudget(mostUnpacked);
     this.targets = list(reports).flatMap(targetsOf);
-    this.now = readState({ calls: this.targets.map(({ summary }) => summary), busy: false });
+    this.now = readState({ calls: this.targets.map(({ summary, head }) => ({ ...fields(summary), ...fields(head) })), busy: false });
   }
 
   state(): PanelState {

@@ -13,11 +13,11 @@ import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 const call = { ...fixture[0]?.summary, open: undefined };
 const columns = [
   { name: "fits", title: "fits", hint: "whether it fits" },
-  { name: "memory", title: "memory needed", hint: "as XLA allocates" },
+  { name: "memory", title: "memory needed", hint: "as XLA allocates", unit: "B" },
 ];
 const cells = (fits: boolean | null, memory: number | null, mark = "") => ({
   fits: fits === null ? { value: null, text: "unknown", reason: "no capacity" } : { value: fits ? "yes" : "no", text: fits ? "yes" : "no" },
-  memory: { value: memory, text: memory === null ? "unknown" : `${memory} MB`, reason: memory === null ? "none" : null, mark },
+  memory: { value: memory && memory * 1e6, text: memory === null ? "unknown" : `${memory} MB`, reason: memory === null ? "none" : null, mark },
 });
 const rows = [
   { target: "cpu:8", device: "cpu", cells: cells(null, 3), error: null },
@@ -71,19 +71,19 @@ describe("the comparison", () => {
   it("marks the best and the worst by more than colour", () => {
     open();
     const marked = $$(".jxs-best, .jxs-worst").map((cell) => cell.textContent);
-    expect(marked).toEqual(["▲best 2 MB0.667×", "▼worst 9 MB3×"]);
+    expect(marked).toEqual(["▲best 2 MB−1 MB\n0.667×", "▼worst 9 MB+6 MB\n3×"]);
   });
 
-  it("begins with what it comes to; beside a figure stands its ratio to the first, or to the version before", () => {
+  it("begins with what it comes to; below a figure stand its difference and ratio to the first, or to the version before", () => {
     const ratios = () => $$(".jxs-compared .jxs-grid-below").map((one) => one.textContent).filter((text) => text?.endsWith("×"));
     open();
-    expect(ratios(), "of 3 MB; none of what is unknown, is no amount, or is the same").toEqual(["0.667×", "3×"]);
+    expect(ratios(), "of 3 MB; none of what is unknown, is no amount, or is the same").toEqual(["−1 MB\n0.667×", "+6 MB\n3×"]);
     expect($(".jxs-headline")).toBeNull();
     unmount();
     const [head, ...others] = calls;
     open({ ...head, compare: { ...head?.compare, before: 1, headline: "Worse than `v5e:2x2` in memory." } }, ...others);
     expect($(".jxs-headline")?.textContent).toBe("Worse than v5e:2x2 in memory.");
-    expect(ratios(), "of 2 MB").toEqual(["1.5×", "4.5×"]);
+    expect(ratios(), "of 2 MB").toEqual(["+1 MB\n1.5×", "+7 MB\n4.5×"]);
   });
 
   it("shows a failed target's error in one line beside the others", () => {

@@ -9,8 +9,11 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.findings.compute import extra_flops
 from jaxstage_ext.findings.finding import TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.memory import useless_checkpoint
+from jaxstage_ext.program.device.device_fit import device_fit
 
 LAYERS, N, BATCH = 6, 256, 1024
 PRODUCT = 2 * BATCH * N * N
@@ -89,3 +92,12 @@ def test_twins_have_no_finding(function: Any, target: str) -> None:
     """The gradient of a whole loss alone computes nothing twice: its forward pass has no result."""
     given = f32(LAYERS, N, N) if function is scanned else WS
     assert of(jax.grad(function), given, X, target=target) == []
+
+
+def test_its_flops_are_not_told_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extra_flops, "_LEAST_FLOPS", 0.0)
+    program = inspect(jax.grad(whole), WS, X, target="v5e:1x1").program
+    assert useless_checkpoint.find(program) and not extra_flops.find(program)
+    monkeypatch.setattr(useless_checkpoint, "find", lambda program: [])
+    is_told = device_fit(program).needed is not None  # which JAX 0.10 does not say of an absent device
+    assert bool(extra_flops.find(program)) is is_told, "it is told where the other says nothing"

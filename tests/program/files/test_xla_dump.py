@@ -70,7 +70,7 @@ def test_a_module_has_what_its_function_has(dump: XlaDump, folder: Path) -> None
     assert changed[0] - {"outside a pass"} == changed[1] - {"outside a pass"}
     assert list(read.kernels) == list(own.kernels)
     assert read.kernels["wrapped_tanh"].text("llvm") == own.kernels["wrapped_tanh"].text("llvm")
-    assert read.summary()["views"] == ["code", "findings", "answers", "cost", "memory", "layouts", "passes", "machine"]
+    assert read.summary()["views"] == ["findings", "code", "answers", "cost", "memory", "layouts", "passes", "machine"]
 
 
 def test_a_module_says_its_types_and_that_a_file_has_no_times(dump: XlaDump) -> None:
@@ -159,7 +159,7 @@ def test_what_was_not_dumped_is_unavailable_with_the_flag(folder: Path, tmp_path
     loaded = jaxstage_ext.load(tmp_path)
     assert isinstance(loaded, XlaDump)
     inspection = loaded["jit_step"]
-    assert inspection.summary()["views"] == ["code", "findings", "answers", "cost", "layouts"]
+    assert inspection.summary()["views"] == ["findings", "code", "answers", "cost", "layouts"]
     with pytest.raises(Unavailable, match="--xla_dump_hlo_pass_re"):
         _ = inspection.passes
     with pytest.raises(Unavailable, match="--xla_dump_emitter_re"):

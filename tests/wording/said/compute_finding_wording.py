@@ -32,6 +32,7 @@ SAID = {
     "one branch": wording.one_branch(),
     "repeated": wording.repeated(("lu", "dot_general", "lu"), 50),
     "repeated, unknown": wording.repeated(("sort",), None),
+    "repeated, in a branch": wording.repeated(("lu",), 50, True),
     "before the loop": wording.before_the_loop(("In [2]:3", "In [2]:4")),
     "before the loop, no line": wording.before_the_loop(()),
     "masked": wording.masked(6, 0.49),
@@ -71,4 +72,7 @@ SAID = {
     "barrier": wording.barrier(1, 4e6),
     "barriers": wording.barrier(3, 4e6),
     "without a barrier": wording.without_barrier(),
+    "idle axis": wording.idle_axis("data", 8),
+    "shard batch": wording.shard_batch("x", "data"),
+    "shard batch, no name": wording.shard_batch("", "data"),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 import type { Field, NumberField, TextField } from "../../wire/tables";
 import { isToldByItsEnd } from "./alike";
-import { Said } from "../said";
+import { Said, unquoted } from "../said";
 import { cellText } from "./sort";
 
 const BARS = new Set(["FLOPs", "bytes"]);
@@ -10,13 +10,27 @@ const IS_TOLD_BY_ITS_END = /^(?!.*, )(?:.*[/:]|.*'\]$|.*\]\.[^ ]+$)/;
 
 const classes = (...all: (string | false | undefined)[]) => all.filter(Boolean).join(" ");
 
+const END = 18;
+
+/** Whether a name is told by neither end alone: a leaf that several trees have, of which each has several such. */
+const isLeafOfSeveral = (field: TextField, text: string): boolean =>
+  text.length > END + 6 && IS_TOLD_BY_ITS_END.test(text) && !isToldByItsEnd(field.strings, text);
+
+/** A name that loses its middle where room lacks. */
+const WithoutMiddle = ({ text }: { text: string }) => (
+  <bdi class="jxs-middle">
+    <span>{text.slice(0, -END)}</span>
+    <span>{text.slice(-END)}</span>
+  </bdi>
+);
+
 function TextCell({ field, row, isLink, tabIndex }: { field: TextField; row: number } & Pick<CellProps, "isLink" | "tabIndex">) {
   const text = cellText(field, row);
   const below = field.below?.(row);
   const isSentence = field.isSentence || field.wraps || (field.isAnswer && !field.isCode);
   const shown = isLink ? (
     <button type="button" class="jxs-link jxs-grid-link" tabIndex={tabIndex}>
-      <bdi>{text}</bdi>
+      {isLeafOfSeveral(field, text) ? <WithoutMiddle text={text} /> : <bdi>{text}</bdi>}
     </button>
   ) : (
     <bdi>{isSentence ? <Said text={text} /> : text}</bdi>
@@ -81,7 +95,7 @@ export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps)
     const names = classes("jxs-cell", kind, (field.wraps || field.isAnswer) && "jxs-wraps", field.isAnswer && !field.isCode && "jxs-cell-answer", isMissing && "jxs-unknown", isCutAtStart && "jxs-cut-start");
     const Tag = isFirst ? "th" : "td";
     return (
-      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={text && why ? `${text}: ${why}` : text}>
+      <Tag role={isFirst ? "rowheader" : "gridcell"} scope={isFirst ? "row" : undefined} class={names} title={unquoted(text && why ? `${text}: ${why}` : text)}>
         <TextCell field={field} row={row} isLink={isLink} tabIndex={tabIndex} />
         {text && why && <span class="jxs-hidden">: {why}</span>}
       </Tag>
@@ -95,7 +109,7 @@ export function Cell({ field, row, most, isFirst, isLink, tabIndex }: CellProps)
       role="gridcell"
       class={classes("jxs-cell jxs-number", !known && "jxs-unknown", style && "jxs-bar", mark && `jxs-${mark}`)}
       style={style}
-      title={numberTitle(field, row)}
+      title={unquoted(numberTitle(field, row))}
     >
       <NumberCell field={field} row={row} />
     </td>

@@ -1,5 +1,6 @@
 /** The one table of the panel: sorted by a click on a column's head; of a long one only the rows in sight are drawn. */
 
+import { unquoted } from "../said";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Field, Grid } from "../../wire/tables";
 import { visibleRange } from "../geometry";
@@ -211,7 +212,7 @@ export function GridView(props: GridProps) {
           <Cell key={field.name} field={field} row={row} most={most[column] ?? 0} isFirst={column === 0} isLink={isLined && column === 0 && onPick !== undefined} tabIndex={row === stop ? 0 : -1} />
         ))}
         {why !== null && (
-          <td role="gridcell" class="jxs-grid-problem" title={why}>
+          <td role="gridcell" class="jxs-grid-problem" title={unquoted(why)}>
             ✕ {why}
           </td>
         )}

@@ -1,6 +1,7 @@
 /** The targets of a call side by side, as its first target's summary holds them. Read from untrusted JSON, so checked. */
 
 import { capped, count, fields, list, text } from "../../wire/check";
+import { difference } from "../../wire/figures";
 import { type Grid, type NumberField, textColumn } from "../../wire/tables";
 
 export interface Cell {
@@ -18,6 +19,8 @@ export interface Column {
   name: string;
   title: string;
   hint: string;
+  /** "" for counts and words. */
+  unit: string;
 }
 
 export interface Row {
@@ -70,6 +73,7 @@ export function readCompare(raw: unknown): Compare | null {
     name: text(c.name),
     title: text(c.title) || text(c.name),
     hint: text(c.hint),
+    unit: text(c.unit),
   }));
   const rows = list(table.rows, MAX_ROWS).map(fields).map((row, at) => ({
     at,
@@ -82,10 +86,12 @@ export function readCompare(raw: unknown): Compare | null {
   return { row: count(table.row), before, headline: text(table.headline), columns, rows };
 }
 
-/** How many times as much as another, of known amounts that differ: "2×". */
-function timesOf(cell: Cell | undefined, other: Cell | undefined): string {
-  if (!cell?.isAmount || !other?.isAmount || !cell.value || !other.value || cell.text === other.text) return "";
-  return `${Number((cell.value / other.value).toPrecision(3)).toLocaleString("en-US")}×`;
+/** By how much and how many times it is more than another, of known amounts that differ: "+8 B", "2×". */
+function differencesOf(cell: Cell | undefined, other: Cell | undefined, unit: string): string[] {
+  if (!cell?.isAmount || !other?.isAmount || cell.value === null || other.value === null || cell.text === other.text) return [];
+  const more = difference(cell.value - other.value, unit);
+  if (!cell.value || !other.value) return [more];
+  return [more, `${Number((cell.value / other.value).toPrecision(3)).toLocaleString("en-US")}×`];
 }
 
 /** What the pointer or the keyboard is on, in one sentence. */
@@ -94,12 +100,15 @@ function about(row: Row, column: Column, cell: Cell, times: string): string {
   return `${column.title} on ${row.target}: ${cell.text}${more.join("")}${cell.mark ? ` (${cell.mark})` : ""}`;
 }
 
-/** A column of figures; beside each stands how many times as much as that of the row `before` it is. */
+/** A column of figures; below each stands by how much and how many times it is more than that of the row `before`. */
 function columnOf(column: Column, rows: Row[], before: number): NumberField {
-  const { name, title, hint } = column;
+  const { name, title, hint, unit } = column;
   const cell = (row: number) => rows[row]?.cells.get(name);
-  const times = (row: number) => timesOf(cell(row), cell(before));
-  const compared = (row: number) => (times(row) ? `${times(row)} that of ${rows[before]?.target}, ${cell(before)?.text}` : "");
+  const differences = (row: number) => differencesOf(cell(row), cell(before), unit);
+  const compared = (row: number) => {
+    const found = differences(row);
+    return found.length ? `${found.join(", ")} that of ${rows[before]?.target}, ${cell(before)?.text}` : "";
+  };
   return {
     kind: "number",
     name,
@@ -109,7 +118,7 @@ function columnOf(column: Column, rows: Row[], before: number): NumberField {
     isBestSmall: true,
     values: rows.map((row) => row.cells.get(name)?.value ?? Number.NaN),
     written: (row) => cell(row)?.text ?? "unknown",
-    below: times,
+    below: (row) => differences(row).join("\n"),
     why: (row) => cell(row)?.reason ?? "not known",
     mark: (row) => cell(row)?.mark ?? "",
     about: (row) => about(rows[row] as Row, column, cell(row) as Cell, compared(row)),

@@ -10,7 +10,7 @@ import type { Selection } from "../../model/selection";
 import type { Panel } from "../../model/panel";
 
 const ROW_PX = 25;
-const LEGEND = "▲ best, ▼ worst of the known values; 2×: twice that of the first, or of the version before. Figures are per device. Click a target, or press Enter, to open its code.";
+const LEGEND = "▲ best, ▼ worst of the known values; below: how much more than the first, or than the version before. Figures are per device. Click a target, or press Enter, to open its code.";
 
 /** The table, which the first of the call's targets holds, and the number of that one's call. */
 function comparisonOf(selection: Selection, panel: Panel): { table: Compare; first: number } | null {

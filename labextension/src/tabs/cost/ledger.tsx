@@ -1,13 +1,13 @@
 import type { LedgerRow, Overview } from "./read";
 import { counted, written } from "../../wire/figures";
-import { Said } from "../../parts/said";
+import { Said, unquoted } from "../../parts/said";
 
 function Figure({ row, at }: { row: LedgerRow; at: number }) {
   const value = row.values[at] ?? null;
   if (value === null) {
     const why = row.reasons[at] || "not known";
     return (
-      <td class="jxs-ledger-lack" title={why}>
+      <td class="jxs-ledger-lack" title={unquoted(why)}>
         unknown<span class="jxs-hidden">: {why}</span>
       </td>
     );

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { text } from "../../wire/check";
 import { matching } from "../../parts/grid/sort";
 import type { Reply } from "../../wire/source";
-import { type TableReply, readTable, textAt } from "../../wire/tables";
+import { type Field, type TableReply, readTable, textAt } from "../../wire/tables";
 import { DetailStrip } from "../../parts/detailStrip";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
 import { SourceGrid } from "../../parts/grid/sourceGrid";
@@ -12,7 +12,14 @@ import { Waiting } from "../../parts/waiting";
 import { Said } from "../../parts/said";
 
 const WIDTHS = { stage: 64, from: 52, to: 52, kind: 84, shape: 118, grows: 60, runs: 48, by: 84, for: 130, line: 110 };
-export const read = (reply: Reply) => readTable(reply, WIDTHS);
+
+/** The table with the lines at its beginning, which are what one looks for. */
+export async function read(reply: Reply): Promise<TableReply> {
+  const table = await readTable(reply, WIDTHS);
+  const isLine = ({ name }: Field) => name === "line";
+  const { fields } = table.grid;
+  return { ...table, grid: { ...table.grid, fields: [...fields.filter(isLine), ...fields.filter((field) => !isLine(field))] } };
+}
 
 function Shown({ table }: { table: TableReply }) {
   const documents = useDocuments();

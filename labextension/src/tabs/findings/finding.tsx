@@ -105,7 +105,7 @@ function Body({ finding, onTried }: Pick<Props, "finding" | "onTried">) {
           </a>
         )}
         <span class="jxs-grow" />
-        {certainty && (
+        {certainty && !trial && (
           <span class="jxs-dim" title={CERTAINTIES[certainty]}>
             {certainty}
           </span>

@@ -107,8 +107,8 @@ export default function FindingsView() {
     <div class="jxs-findings">
       {findings.length > 0 && <List findings={findings} onTried={question.askAgain} />}
       {isLooking && <Waiting question={question} what={isAll ? "Looking for what takes a compile" : "Looking"} />}
-      <Looked names={looked} isNothing={!findings.length} />
       {!isLooking && <NotLooked found={found} onLook={isSaved ? null : () => lookForAll(true)} />}
+      <Looked names={looked} isNothing={!findings.length} />
       {failures.map((failure) => (
         <p class="jxs-note" key={failure}>
           {failure}

@@ -1,3 +1,4 @@
+import { Said, unquoted } from "../../../parts/said";
 import type { ComponentChildren } from "preact";
 import { clock, duration } from "../../../wire/figures";
 import type { StageState } from "../../../wire/state";
@@ -180,8 +181,8 @@ export function InspectionRow({ one, isChosen, isCurrent, onFocus, ...on }: RowP
         </code>
         <Targets targets={one.targets} />
         {one.finding && (
-          <p class="jxs-side-finding" title={one.finding}>
-            {one.finding}
+          <p class="jxs-side-finding" title={unquoted(one.finding)}>
+            <Said text={one.finding} />
           </p>
         )}
       </div>

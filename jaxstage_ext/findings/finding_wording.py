@@ -70,7 +70,9 @@ _MOST_LINES = 4
 
 def change_in_short(finding: Finding) -> list[str]:
     """The first lines to write, the first behind an arrow; none where no change is known."""
-    lines = [line.removeprefix("# ") for line in finding.change.lines if line.strip()] if finding.change else []
+    lines = [line for line in finding.change.lines if line.strip()] if finding.change else []
+    is_words = all(line.startswith("# ") for line in lines)  # and no code beside them
+    lines = [line.removeprefix("# ") if is_words or at == 0 else line for at, line in enumerate(lines)]
     more = ["…"] if len(lines) > _MOST_LINES else []
     return [f"{'→' if at == 0 else ' '} {line}" for at, line in enumerate([*lines[:_MOST_LINES], *more])]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,7 +11,7 @@ import pytest
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.stage.staged import RUNNING
-from jaxstage_ext.findings import found
+from jaxstage_ext.findings import finding_wording, found
 from jaxstage_ext.findings.detector import Detector, Need
 from jaxstage_ext.findings.finding import CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -128,6 +129,8 @@ def test_what_to_write_stands_below_its_finding(program: Any) -> None:
     assert text.index(B.value) < text.index("→ leave <it> out") < text.index("What bounds it?")
     assert "f = jax.jit(g)\n" not in text
     assert "→ leave &lt;it&gt; out" in page
+    both = replace(made[1], change=CodeChange("f(x)\n# or g(x)"))
+    assert finding_wording.change_in_short(both) == ["→ f(x)", "  # or g(x)"]
 
 
 def test_at_most_seven_stand_in_full_and_the_rest_is_counted(program: Any) -> None:

@@ -71,6 +71,12 @@ def test_the_memory_question_has_one_answer_once_it_was_asked() -> None:
     assert asked[:40] in shown and "with one more compile" not in shown
 
 
+def test_a_large_array_is_named_before_the_peak_is_known() -> None:
+    """x @ x.T of 1024 rows is 4.19 MB, what it is made of 1024 x 8 x 4 B."""
+    found = inspect(lambda x: jnp.sort(x @ x.T, 0)[::2].sum(0), jnp.ones((1024, 8)), target="cpu:1")
+    assert "The largest array is f32[1024,1024]" in str(found)
+
+
 def test_nothing_is_compiled_for_a_static_form(matmul: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
     from jaxstage_ext.worker import pool
 

@@ -28,7 +28,8 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         return []
     count = len(program.jax_traced.jaxpr.jaxpr.eqns)
     records = [one for one in history().records if one.asker is Asker.USER]
-    eager = {one.name for one in records if one.entry is Entry.EAGER and _is_of(one, code)}
+    lines = {line for _, _, line in code.co_lines() if line is not None}
+    eager = {one.name for one in records if one.entry is Entry.EAGER and _is_of(one, code.co_filename, lines)}
     if count < _LEAST or len(eager) < _LEAST_COMPILED or any(_is_jitted(one, code) for one in records):
         return []
     is_own = getattr(program.call.fn, "__code__", None) is code
@@ -46,11 +47,9 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     ]
 
 
-def _is_of(record: CompileRecord, code: CodeType) -> bool:
+def _is_of(record: CompileRecord, file: str, lines: set[int]) -> bool:
     place = line_of(record)
-    if place is None or place.file != code.co_filename:
-        return False
-    return any(line == place.line for _, _, line in code.co_lines())
+    return place is not None and place.file == file and place.line in lines
 
 
 def _is_jitted(record: CompileRecord, code: CodeType) -> bool:

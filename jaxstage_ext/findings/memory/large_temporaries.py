@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.analysis.layouts import layout_text
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
 from jaxstage_ext.core.jax_private import mapped_vmap
@@ -17,12 +15,10 @@ from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
-from jaxstage_ext.findings.memory import residual_memory, whole_intermediate
-from jaxstage_ext.findings.memory.tile_padding import in_memory
+from jaxstage_ext.findings.memory import residual_memory
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.module_work import work
-from jaxstage_ext.program.source.instruction_places import instruction_places
+from jaxstage_ext.program.questions.largest_array import LargestArray, largest_array
 from jaxstage_ext.report.progress import Progress
 
 _FULL, _MOSTLY, _LARGE = 0.5, 0.5, 0.1
@@ -32,13 +28,6 @@ _LONG = 1024
 _VMAP = "vmap("
 
 
-class _Array(NamedTuple):
-    """An array as the HLO has it."""
-
-    text: str
-    sizes: tuple[int, ...]
-
-
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for the largest of them."""
     fit, temporaries = device_fit(program), stakes.temporaries(program)
@@ -46,28 +35,20 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         return []
     if fit.needed < _FULL * fit.room or temporaries < _MOSTLY * fit.needed:
         return []
-    if residual_memory.find(program) or (whole_intermediate.applies(program) and whole_intermediate.find(program)):
+    if residual_memory.find(program):
         return []
-    module, places = program.module, instruction_places(program)
-    rows = in_memory(module)
-    rows = rows[(module.opcode[rows] != b"parameter") & (work(program).bytes_written[rows] > 0)]
-    if not len(rows):
+    module, array = program.module, largest_array(program)
+    if array is None or array.size < _LARGE * temporaries:
         return []
-    largest = int(rows[np.argmax(module.shapes.bytes[rows])])
-    size = int(module.shapes.bytes[largest])
-    array = _array(program, int(places.row[largest]))
-    if array is None or size < _LARGE * temporaries:
-        return []
-    scope = module.scopes[module.scope[largest]] if module.scope[largest] >= 0 else ""
+    scope = module.scopes[module.scope[array.instruction]] if module.scope[array.instruction] >= 0 else ""
     change, most, caveat = _change(program, array, scope, fit.needed / fit.room, temporaries)
-    line = places.line[largest]
     return [
         Finding(
             FindingKind.LARGE_TEMPORARIES,
-            wording.large_temporaries(array.text, size, temporaries, fit.needed / fit.room),
+            wording.large_temporaries(array.shape, array.size, temporaries, fit.needed / fit.room),
             stakes.stake(program, StakeMeasure.MEMORY, most, 0.0),
-            line=line,
-            rows={"hlo": (int(places.row[largest]),)},
+            line=array.line,
+            rows={"hlo": (array.row,)},
             change=change,
             certainty=Certainty.ESTIMATED,
             caveat=caveat,
@@ -76,7 +57,9 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     ]
 
 
-def _change(program: Program, array: _Array, scope: str, part: float, most: float) -> tuple[CodeChange, float, str]:
+def _change(
+    program: Program, array: LargestArray, scope: str, part: float, most: float
+) -> tuple[CodeChange, float, str]:
     """What to do, what it saves at most, and its price: by what made the array."""
     if _is_of_attention(array):
         return CodeChange(wording.attention(program.platform)), most, ""
@@ -88,7 +71,7 @@ def _change(program: Program, array: _Array, scope: str, part: float, most: floa
     return CodeChange(wording.IN_PARTS), most, ""
 
 
-def _is_of_attention(array: _Array) -> bool:
+def _is_of_attention(array: LargestArray) -> bool:
     return len(array.sizes) >= 3 and array.sizes[-1] == array.sizes[-2] >= _LONG
 
 
@@ -105,16 +88,6 @@ def _stage(program: Program, batch: int) -> Callable[[Staged], Staged] | None:
         return mapped_vmap.mapped(call, batch) or call
 
     return staged_changes.of_call(changed)
-
-
-def _array(program: Program, row: int) -> _Array | None:
-    """The shape of the instruction in a row of the document; of several the largest."""
-    if row < 0:
-        return None
-    text = program.documents["hlo"].lines[row].partition(" = ")[2]
-    found = layout_text.read(text[: text.find(" ", 1)] if not text.startswith("(") else text[: text.find(")") + 1])
-    every = [_Array(one.type, tuple(one.sizes)) for one in found]
-    return max(every, key=lambda one: np.prod(one.sizes, dtype=float), default=None)
 
 
 DETECTOR = Detector(FindingKind.LARGE_TEMPORARIES, find, is_compiled)

@@ -12,9 +12,8 @@ from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
-from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.largest_array import in_memory
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.progress import Progress
 
@@ -22,8 +21,6 @@ LEAST = 4 << 20
 """Bytes without data."""
 _LEAST_SHARE = 0.1
 """Of the memory needed."""
-_VIEWS = (b"bitcast", b"tuple", b"get-tuple-element", b"while", b"conditional", b"call", b"constant")
-_ENDS = (b"-done", b"-update")
 
 
 class Padded(NamedTuple):
@@ -72,15 +69,6 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
             tab="memory",
         )
     ]
-
-
-def in_memory(module: Module) -> Longs:
-    """The instructions that have an array of their own in the device's memory."""
-    fusions = module.opcode[module.called.owner] == b"fusion"
-    inside = np.isin(module.computation, module.called.values[fusions])
-    inside |= (module.opcode == b"parameter") & (module.computation != module.entry)
-    here = (module.shapes.apart == 0) & ~inside & ~np.isin(module.opcode, _VIEWS)
-    return np.flatnonzero(here & ~np.array([opcode.endswith(_ENDS) for opcode in module.opcode.tolist()], bool))
 
 
 def _padded(program: Program, row: int) -> Padded | None:

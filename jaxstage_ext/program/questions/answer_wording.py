@@ -84,6 +84,16 @@ def costs_a_compile(seconds: float | None) -> str:
     return f"Not computed yet: .memory and .answers of the inspection tell, with one more compile{took}."
 
 
+def largest_alone(shape: str, size: int, line: str, seconds: float | None) -> str:
+    """The largest array, as long as it is not known what is live at the peak."""
+    where = f" of {line}" if line else ""
+    took = "" if seconds is None else f" (this one took {duration(seconds)})"
+    return (
+        f"The largest array is {shape}{where}, {scaled(size, 'B')}. What is live at the peak takes one more "
+        f"compile{took}: .memory and .answers of the inspection tell."
+    )
+
+
 def unknown(error: BaseException) -> str:
     """Why a question has no answer."""
     return f"unknown: {' '.join(str(error).split())}"

@@ -15,12 +15,15 @@ from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answers import QUESTIONS, Answer
 from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
 from jaxstage_ext.program.questions.cost import cost
+from jaxstage_ext.program.questions.largest_array import largest_array
 from jaxstage_ext.program.questions.memory import memory, memory_needed
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""
+_LEAST_ARRAY = 1 << 20
+"""Bytes of the largest array below which naming it answers nobody's question."""
 MOST_COUNTED_LINES = 60_000
 """Lines up to which work that is known is summed by line for a static form."""
 
@@ -75,10 +78,19 @@ def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
         elif name == "fit" and memory_needed(program) is not None:
             found.append((question, Answer(device_fit(program).text)))
         elif name == "memory" and program.jax_lowered is not None:
-            found.append((question, Answer(wording.costs_a_compile(program.seconds.get("compile")))))
+            found.append((question, _largest(program)))
         elif name == "collective" and is_small(program) and count(program):
             found.append((question, Answer(wording.costliest(exchanges(program)))))
     return found
+
+
+def _largest(program: Program) -> Answer:
+    """Of a small program the largest array that it makes; what is live at the peak takes a compile."""
+    seconds, array = program.seconds.get("compile"), largest_array(program) if is_small(program) else None
+    if array is None or array.size < _LEAST_ARRAY:
+        return Answer(wording.costs_a_compile(seconds))
+    said = wording.largest_alone(array.shape, array.size, array.line, seconds)
+    return Answer(said, array.line, array.row, view="memory")
 
 
 def _did_not_fit(program: Program) -> bool:

@@ -29,6 +29,8 @@ SAID = {
     "arguments hold more": wording.holds(Holding(LINE, TWO, 283_000_000, 266_000_000)),
     "no line": wording.nothing_held(1_000, 1_000),
     "no line, no arguments": wording.nothing_held(1_000, 0),
+    "largest alone": wording.largest_alone("f32[32,4096,4096]", 2_147_483_648, "In [1]:4", 1.9),
+    "largest alone: no line": wording.largest_alone("f32[32,4096,4096]", 2_147_483_648, "", None),
     "costs a compile": wording.costs_a_compile(1.9),
     "costs a compile of unknown length": wording.costs_a_compile(None),
     "unknown": wording.unknown(ValueError("the device has\nno memory figures")),

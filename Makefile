@@ -58,8 +58,9 @@ endef
 
 # What compiles for TPUs and GPUs that are not here (2.6 GB), a disassembler: not for every machine.
 define compilers
-	@for extra in tpu cuda asm; do \
-	  $(1)/bin/python $(PIP) install $(LAZILY) -c $(1)/bounds.txt -e ".[$$extra]" && continue; \
+	@install="$(1)/bin/python $(PIP) install $(LAZILY) -c $(1)/bounds.txt -e"; \
+	$$install '.[tpu,cuda,asm]' 2>/dev/null || for extra in tpu cuda asm; do \
+	  $$install ".[$$extra]" && continue; \
 	  echo "$(1): '.[$$extra]' could not be installed (pip says why above)."; \
 	  if [ "$$JAXSTAGE_COMPILERS" = required ]; then \
 	    echo "Where there is none for this machine: 'make test JAXSTAGE_COMPILERS=optional' skips the tests that need it."; \

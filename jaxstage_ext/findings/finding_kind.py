@@ -47,7 +47,13 @@ class FindingKind(enum.Enum):
         f"{_JAX}notebooks/Distributed_arrays_and_automatic_parallelization.html",
     )
     INDEX_ARRAY = "index array larger than the data", FindingGroup.MEMORY
+    WHOLE_INTERMEDIATE = (
+        "intermediate value in memory whole",
+        FindingGroup.MEMORY,
+        f"{_JAX}_autosummary/jax.lax.map.html",
+    )
     TILE_PADDING = "padding of the device's tiles", FindingGroup.MEMORY, f"{_XLA}tiled_layout"
+    LARGE_TEMPORARIES = "temporaries that fill the memory", FindingGroup.MEMORY
     EXTRA_FLOPS = "more FLOPs than the jaxpr has", FindingGroup.COMPUTE
     CHEAPER_FORM = "cheaper form of an operation", FindingGroup.COMPUTE
     BOTH_BRANCHES = "both branches of a cond run", FindingGroup.COMPUTE, f"{_JAX}_autosummary/jax.lax.cond.html"
@@ -63,6 +69,7 @@ class FindingKind(enum.Enum):
     BROKEN_FUSION = "fusion broken", FindingGroup.COMPUTE
     IDLE_MATRIX_UNIT = "matrix unit idle", FindingGroup.COMPUTE
     CARRY_COPY = "carry copied in every iteration", FindingGroup.MOVEMENT, f"{_JAX}_autosummary/jax.lax.scan.html"
+    BATCHED_LOOP = "loop under vmap", FindingGroup.MOVEMENT, f"{_JAX}_autosummary/jax.lax.while_loop.html"
     LAYOUT_COPY = "copies that change a layout", FindingGroup.MOVEMENT
     HOST_TRANSFER = "transfers to and from the host", FindingGroup.MOVEMENT
     COLLECTIVE = (

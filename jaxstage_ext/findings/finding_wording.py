@@ -97,10 +97,9 @@ def nothing_found(looked: Sequence[FindingKind]) -> str:
     return f"Nothing found among {plural(len(looked), 'kind')} looked for: {_titles(looked)}."
 
 
-def nothing_found_in(looked: int, waiting: int) -> str:
+def nothing_found_in(looked: int) -> str:
     """The same in brief."""
-    rest = f"; {waiting} more take another compile" if waiting else ""
-    return f"Nothing found among {plural(looked, 'kind')} looked for (.findings lists them{rest})."
+    return f"Nothing found among {plural(looked, 'kind')} looked for (.findings lists them)."
 
 
 NOT_LOOKED = "This program is large: open Findings to look for what to change."

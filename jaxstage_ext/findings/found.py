@@ -191,7 +191,10 @@ def said_briefly(program: Program) -> list[list[str]]:
     ]
     if (more := len(made) - MOST_SAID) > 0:
         said.append([wording.more_in(more)])
-    return said or [[wording.nothing_found_in(len(made.looked), len(made.waiting))]]
+    waiting = [one.kind for one in made.waiting]
+    says_what_waits = bool(waiting) and (not said or FindingKind.COLLECTIVE in waiting)
+    said = said or [[wording.nothing_found_in(len(made.looked))]]
+    return [*said, [wording.waiting(waiting, made.seconds)]] if says_what_waits else said
 
 
 def said_first(program: Program) -> str:

@@ -36,6 +36,7 @@ from jaxstage_ext.profiling.mosaic import mosaic_saved, mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_recording import OnDeviceDetails, decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
+from jaxstage_ext.profiling.xplane import module_runs
 from jaxstage_ext.report.recording import SECOND, Events, Recording, TimeUnit
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.unavailable import Unavailable
@@ -289,7 +290,10 @@ class Timeline:
         read = headline.read(self.device_times, self.work, top, self.attributed, self._hosts)
         inferred = event_tables.is_mostly_inferred(self.recording, self.places, self.work, read.line)
         host_line = HostLabels(self.places.frames).label(read.doing.line) or ""
-        whole = replace(read, is_inferred=inferred, host_line=host_line)
+        programs, _, _ = module_runs.runs(self.recording, self.work)
+        count = len(steps.rows_of(self.recording)) if len(self.device_times) == 1 else 0
+        often, calls = headline.repeated(programs, count)
+        whole = replace(read, is_inferred=inferred, host_line=host_line, repeated=often, calls=calls)
         return headline.of_what_is_kept(whole, self.recording.lost)
 
     @property

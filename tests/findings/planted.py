@@ -296,6 +296,43 @@ def embedding_by_one_hot() -> Planted:
     return Planted(lookup, (_normal(8192, 64), jnp.zeros((8, 128), jnp.int32)), FindingKind.INDEX_ARRAY)
 
 
+def largest_of_a_sorted_array() -> Planted:
+    """Of 200,000 sorted elements eight are read: jax.lax.top_k."""
+    return Planted(lambda x: jnp.argsort(x)[-8:], (_normal(200_000),), FindingKind.CHEAPER_FORM)
+
+
+def history_in_a_loop_under_vmap() -> Planted:
+    def solve(a: Any) -> Any:
+        def step(state: Any) -> Any:
+            x, seen, i = state
+            return 0.5 * (x + a / x), seen.at[i].set(x), i + 1
+
+        return jax.lax.while_loop(lambda s: jnp.abs(s[0] ** 2 - a) > 1e-5, step, (a, jnp.zeros(512), 0))
+
+    return Planted(jax.vmap(solve), (_shape(1024),), FindingKind.BATCHED_LOOP)
+
+
+def one_mask_for_all_devices() -> Planted:
+    mesh = jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,))
+
+    def layer(key: Any, w: Any, x: Any) -> Any:
+        h = jax.nn.relu(x @ w)
+        return jnp.where(jax.random.bernoulli(key, 0.9, h.shape), h / 0.9, 0.0)
+
+    mapped = jax.shard_map(layer, mesh=mesh, in_specs=(P(), P(), P("data")), out_specs=P("data"))
+    return Planted(jax.jit(mapped), (jax.random.key(0), _normal(64, 64), _normal(256, 64)), FindingKind.REUSED_KEY)
+
+
+def batch_on_every_device() -> Planted:
+    whole = NamedSharding(jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,)), P())
+
+    def loss(w: Any, x: Any) -> Any:
+        return jnp.mean(jax.nn.relu(x @ w) ** 2)
+
+    arguments = jax.device_put((_normal(512, 512), _normal(4096, 512)), whole)
+    return Planted(jax.grad(loss), arguments, FindingKind.EXTRA_FLOPS)
+
+
 PROGRAMS: tuple[Callable[[], Planted], ...] = (
     equinox_without_donation,
     table_in_a_closure,
@@ -322,4 +359,8 @@ PROGRAMS: tuple[Callable[[], Planted], ...] = (
     nodes_that_python_flattens,
     rope_of_all_positions,
     embedding_by_one_hot,
+    largest_of_a_sorted_array,
+    history_in_a_loop_under_vmap,
+    one_mask_for_all_devices,
+    batch_on_every_device,
 )

@@ -109,6 +109,16 @@ def equinox_step() -> Made:
     return step, (arrays, _normal(64, 128)), {}
 
 
+def inverse_and_order_that_are_results() -> Made:
+    """The inverse itself, and all of the order, are returned: neither solving nor top_k gives them."""
+
+    def summary(covariance: Any, x: Any) -> Any:
+        precision = jnp.linalg.inv(covariance)
+        return precision, precision @ x[:400], jnp.argsort(x), jax.lax.top_k(x, 8)
+
+    return summary, (jnp.eye(400) + 0.1, _normal(70_000)), {}
+
+
 def diffrax_solve() -> Made:
     import diffrax
 
@@ -287,12 +297,49 @@ def reduced_loss() -> Made:
     return jax.jit(lambda x, up, down: jax.nn.relu(x @ up) @ down), (x, up, down), {}
 
 
+def sharded_ring_attention() -> Made:
+    """Keys and values go round the devices of a sequence; dropout has a key of each device's own."""
+    mesh = _mesh(4, names=("sp",))
+
+    def ring(key: Any, q: Any, k: Any, v: Any) -> Any:
+        on = [(at, (at + 1) % 4) for at in range(4)]
+        own = jax.random.fold_in(key, jax.lax.axis_index("sp"))
+
+        def step(carry: Any, _: Any) -> Any:
+            out, total, k, v = carry
+            p = jnp.exp(q @ k.T / 8)
+            return (out + p @ v, total + p.sum(-1), *jax.lax.ppermute((k, v), "sp", on)), None
+
+        (out, total, _, _), _ = jax.lax.scan(step, (jnp.zeros_like(q), q[:, 0] * 0, k, v), None, length=4)
+        return jnp.where(jax.random.bernoulli(own, 0.9, out.shape), out / total[:, None], 0.0)
+
+    mapped = jax.jit(jax.shard_map(ring, mesh=mesh, in_specs=(P(), *[P("sp")] * 3), out_specs=P("sp")))
+    rows = jax.device_put([_normal(512, 64) for _ in range(3)], NamedSharding(mesh, P("sp")))
+    return mapped, (jax.random.key(0), *rows), {}
+
+
+def sharded_gradient_sums() -> Made:
+    """Gradients of several batches, summed for the caller to apply: no new values of the parameters."""
+    mesh = _mesh(4, names=("data",))
+    params = jax.device_put(_mlp_params(512, 2), NamedSharding(mesh, P()))
+    batches = jax.device_put(_normal(4, 64, 512), NamedSharding(mesh, P(None, "data")))
+
+    def accumulate(params: Any, batches: Any) -> Any:
+        def add(total: Any, x: Any) -> Any:
+            return jax.tree.map(jnp.add, total, jax.grad(lambda p: jnp.mean(_mlp(p, x) ** 2))(params)), None
+
+        return jax.lax.scan(add, jax.tree.map(jnp.zeros_like, params), batches)[0]
+
+    return jax.jit(accumulate), (params, batches), {}
+
+
 PROGRAMS: tuple[Callable[[], Made], ...] = (
     sgd_step,
     adamw_step,
     linen_step,
     nnx_forward,
     equinox_step,
+    inverse_and_order_that_are_results,
     diffrax_solve,
     kalman_scan,
     rk4_loop,
@@ -308,5 +355,7 @@ PROGRAMS: tuple[Callable[[], Made], ...] = (
     newton,
     sharded_state,
     sharded_elementwise,
+    sharded_ring_attention,
+    sharded_gradient_sums,
     reduced_loss,
 )

@@ -19,7 +19,10 @@ import pytest
 TESTS = Path(__file__).parents[1]
 KNOWN = TESTS / "durations.json"
 REPORT = "JAXSTAGE_FILE_SECONDS"
-"""The environment variable with the path of the file that a run writes, {test file: [seconds, of the processor]}."""
+"""The environment variable with the path of the file that a run writes, {test file: [seconds, of the processor]}.
+
+Beside it lies one that ends in `.each`, by test.
+"""
 PROCESSOR = "processor seconds"
 _BEGAN = pytest.StashKey[float]()
 
@@ -59,21 +62,25 @@ class ProcessorSeconds:
 
 
 class FileSeconds:
-    """The plugin that adds up what the tests of each file took: set-up, call and teardown."""
+    """The plugin that adds up what each test, and those of each file, took: set-up, call and teardown."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.taken: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self.each: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        taken = self.taken[report.nodeid.partition("::")[0].removeprefix("tests/")]
-        taken[0] += report.duration
-        if report.when == "teardown":
-            taken[1] += sum(seconds for name, seconds in report.user_properties if name == PROCESSOR)
+        told = (seconds for name, seconds in report.user_properties if name == PROCESSOR)
+        processor = sum(told) if report.when == "teardown" else 0.0
+        file = report.nodeid.partition("::")[0].removeprefix("tests/")
+        for taken in (self.taken[file], self.each[report.nodeid]):
+            taken[0] += report.duration
+            taken[1] += processor
 
     def pytest_sessionfinish(self) -> None:
-        rounded = {name: [round(seconds, 1) for seconds in taken] for name, taken in sorted(self.taken.items())}
-        self.path.write_text(json.dumps(rounded) + "\n")
+        for path, all_taken, digits in ((self.path, self.taken, 1), (self.path.with_suffix(".each"), self.each, 2)):
+            rounded = {name: [round(seconds, digits) for seconds in taken] for name, taken in sorted(all_taken.items())}
+            path.write_text(json.dumps(rounded) + "\n")
 
 
 def register(config: pytest.Config) -> None:

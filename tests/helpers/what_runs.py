@@ -39,6 +39,7 @@ ONCE = {
     "core/targets/test_stored_under_one_key.py": "the keys of the inspection cache, which are ours",
     "worker/test_full_disk.py": "limits of the system; that dumps are whole is in worker/inside on both",
     "worker/test_worker_deaths.py": "processes and signals, free of JAX",
+    "worker/test_worker_kernels.py": "processes and the lock file of libtpu, free of JAX",
     "worker/test_pool.py": "processes and locks, free of JAX",
     "worker/test_folder.py": "folders of workers, free of JAX",
     "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
@@ -78,8 +79,9 @@ def is_left_out(path: Path) -> bool:
 
 
 def is_deselected(item: pytest.Item) -> bool:
-    """Whether a test waits for `make test-all`: `@pytest.mark.seldom`, and on the oldest versions truth elsewhere."""
-    return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_elsewhere(item))
+    """Whether a test waits for `make test-all`: `seldom` is, and in the oldest suite `once` and truth elsewhere."""
+    is_same = IS_OLDEST_SUITE and item.get_closest_marker("once") is not None
+    return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_same or is_elsewhere(item))
 
 
 def is_elsewhere(item: pytest.Item) -> bool:

@@ -16,6 +16,8 @@ import jaxstage_ext
 from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import Doubt, Outcome
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 N = 256 * 256 * 4
 TARGETS = ["v5e:2x2", "h100"]
 

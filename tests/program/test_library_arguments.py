@@ -18,6 +18,8 @@ from jaxstage_ext.program.source.library_arguments import authors_names
 from jaxstage_ext.views.static_html import panel_html
 from jaxstage_ext.views.text import panel_text
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 
 def arguments(inspection: Inspection) -> dict[str, str]:
     """Name and type of each argument in Layouts; Memory says the same names."""

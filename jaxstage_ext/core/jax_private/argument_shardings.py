@@ -22,6 +22,11 @@ def named(traced: Any) -> list[Any]:
     return found
 
 
+def asked(traced: Any) -> list[Any]:
+    """Of each result the NamedSharding that `jax.jit`'s options ask for; None of any other."""
+    return [one if isinstance(one, NamedSharding) else None for one in traced._params["out_shardings"]]
+
+
 def is_automatic(sharding: Any) -> bool:
     """Whether the partitioner propagates all axes of its mesh, so that types of values do not hold them."""
     kinds = getattr(sharding.mesh, "axis_types", ())

@@ -28,7 +28,7 @@ def _find(jaxpr: Any) -> list[Replacement]:
 def _is_wide(eqn: Any) -> bool:
     shape = eqn.invars[0].aval.shape
     length, size = shape[eqn.params["axis"]], math.prod(shape)
-    return length >= _LEAST_LENGTH and size >= LEAST_SIZE and size // length >= _LEAST_BESIDE
+    return bool(length >= _LEAST_LENGTH and size >= LEAST_SIZE and size // length >= _LEAST_BESIDE)
 
 
 def _scanned(values: Any, *, eqn: Any) -> Any:

@@ -23,7 +23,7 @@ class Replacement(NamedTuple):
     compute: Callable[..., Any]
 
 
-class Site(NamedTuple):
+class ReplacementSite(NamedTuple):
     """A replacement, and how often it runs in one run of the program; None where a loop of unknown length holds it."""
 
     replacement: Replacement
@@ -39,14 +39,14 @@ class Form(NamedTuple):
     """Whether the equations of jitted functions stand in place of their calls."""
 
 
-def sites(jaxpr: Any, form: Form) -> list[Site]:
+def sites(jaxpr: Any, form: Form) -> list[ReplacementSite]:
     """All of them, at any depth."""
     return list(_sites(jaxpr, form, 1))
 
 
-def _sites(jaxpr: Any, form: Form, runs: int | None) -> Iterator[Site]:
+def _sites(jaxpr: Any, form: Form, runs: int | None) -> Iterator[ReplacementSite]:
     body = _body(jaxpr, form)
-    yield from (Site(one, runs) for one in _found(body, form))
+    yield from (ReplacementSite(one, runs) for one in _found(body, form))
     for eqn, held in jaxprs.holders(body):
         if not eqn.primitive.name.startswith("custom_"):
             for inner in held:

@@ -18,7 +18,7 @@ _LEAST, _MOST_SHARE = 1024, 1 / 16
 class SortedEnd(NamedTuple):
     """What a slice takes of a sorted array."""
 
-    count: int
+    elements: int
     is_last: bool
     is_reversed: bool
     """Whether it has the largest of them first."""
@@ -94,7 +94,7 @@ def _end(user: Any, sort: Any, is_reversed: bool) -> SortedEnd | None:
 
 def _largest(keys: Any, *, end: SortedEnd, is_index: bool, dtype: Any) -> Any:
     flipped = keys if end.is_last else _mirrored(keys)
-    values, indices = jax.lax.top_k(flipped, end.count)
+    values, indices = jax.lax.top_k(flipped, end.elements)
     made = indices.astype(dtype) if is_index else values if end.is_last else _mirrored(values)
     return made if end.is_last == end.is_reversed else made[..., ::-1]
 

@@ -19,6 +19,7 @@ NEW_IN_EVERY_CALL = "Values that are new in every call, as of a batch, have to b
 _MOST_NAMED = 3
 UNIQUE = "Where no index comes twice, unique_indices=True costs nothing and is enough."
 SAME_IS_MEANT = "It is no mistake where both are meant to draw the same numbers."
+SAME_ON_ALL = "It is no mistake where all devices are meant to draw the same numbers."
 CLEAR_CACHES = "jax.clear_caches()  # before the next call; JAX then traces the function anew"
 
 
@@ -66,7 +67,7 @@ def runs_eagerly(function: str, count: int) -> str:
 
 
 def jit_it(function: str, is_transformed: bool) -> str:
-    """The change, where no diff can be written; `is_transformed` by jax.grad or the like, which belongs inside of it."""
+    """The change, where no diff can be written; `is_transformed`: by jax.grad or the like, which belongs inside."""
     if is_transformed and function.isidentifier():
         return f"# jax.jit around all of it, as in jax.jit(jax.value_and_grad({function})), once, before the loop"
     name = f"{function} = " if function.isidentifier() else "call = "
@@ -222,3 +223,16 @@ def split_key(name: str, use: str, is_loop: bool) -> str:
     if is_loop:
         return f"own = jax.random.fold_in({key}, i)  # in the body, with the number of the iteration"
     return f"{key}, own = jax.random.split({key})  # and give own to {use}"
+
+
+def drawn_alike(use: str, axis: str, devices: int) -> str:
+    """A draw in a shard_map that is the same on each device."""
+    return (
+        f"{use} draws the same numbers on each of the {devices:,} devices of {axis}, for rows that differ: the key is "
+        "the same on all of them."
+    )
+
+
+def own_key(axis: str) -> str:
+    """The change."""
+    return f"key = jax.random.fold_in(key, jax.lax.axis_index({axis!r}))  # in the function of shard_map"

@@ -11,8 +11,8 @@ from jaxstage_ext.findings.jit_site import Jit
 from jaxstage_ext.program.head.call_arguments import call_arguments
 from jaxstage_ext.program.program import Program
 
-LEAST = 300e-6
-"""Seconds of a call below which Python is not worth another way to call."""
+LEAST, _LEAST_OF_NNX = 300e-6, 1e-3
+"""Seconds of a call below which Python is not worth another way to call; a small nnx model takes less."""
 _MOST_FLOPS = 1e12
 """FLOPs that a device without a roofline, such as a CPU, does in a second at most."""
 _HIDDEN = 3
@@ -37,7 +37,7 @@ def _of_nnx(program: Program, device: float | None) -> Finding | None:
     if not library_graphs.has_graphs(call):
         return None
     seconds = library_graphs.nnx_seconds(call)
-    if not _is_worth(seconds, device):
+    if seconds < _LEAST_OF_NNX or not _is_worth(seconds, device):
         return None
     names = _names(program)
     graphs = names[: library_graphs.leading_graphs(call)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -60,12 +61,9 @@ def _scatters(program: Program) -> Iterator[Any]:
 
 
 def _updates(eqn: Any) -> int:
-    """How many places of the operand are updated, each by its index."""
-    indices = eqn.invars[1].aval.shape
-    count = 1
-    for size in indices[:-1]:
-        count *= int(size)
-    return count
+    """How many places of the operand are updated, each by its index; of a batch, whose rows never meet, in one row."""
+    indices, batch = eqn.invars[1].aval.shape[:-1], eqn.params["dimension_numbers"].scatter_indices_batching_dims
+    return math.prod(int(size) for dim, size in enumerate(indices) if dim not in batch)
 
 
 def _in_fixed_order(program: Program) -> tuple[Callable[[Staged], Staged], Program, Program]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core import jaxpr_lines
-from jaxstage_ext.core.jax_private import reused_keys
+from jaxstage_ext.core.jax_private import alike_draws, reused_keys
+from jaxstage_ext.core.jax_private.alike_draws import AlikeDraw
 from jaxstage_ext.core.jax_private.reused_keys import KeyReuse
 from jaxstage_ext.findings import code_change, equation_place, jit_site
 from jaxstage_ext.findings.calls import calls_finding_wording as wording
@@ -25,8 +26,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """One finding for each reuse at a line of the user's."""
+    """One finding for each reuse at a line of the user's, in the program or on several devices."""
     found = [_finding(program, reuse) for reuse in reused_keys.reused_keys(program.jax_traced.jaxpr)]
+    found += [_of_devices(program, draw) for draw in alike_draws.found(program.jax_traced.jaxpr.jaxpr)]
     return [one for one in found if one.line]
 
 
@@ -45,6 +47,19 @@ def _finding(program: Program, reuse: KeyReuse) -> Finding:
         change=CodeChange(wording.split_key(reuse.argument, use.called, reuse.earlier is None)),
         certainty=Certainty.COUNTED,
         caveat=wording.SAME_IS_MEANT,
+        tab="code",
+    )
+
+
+def _of_devices(program: Program, draw: AlikeDraw) -> Finding:
+    return Finding(
+        FindingKind.REUSED_KEY,
+        wording.drawn_alike(_called(draw.eqn), draw.axis, draw.devices),
+        Stake(StakeMeasure.RESULT),
+        line=equation_place.place(program, draw.eqn).label,
+        change=CodeChange(wording.own_key(draw.axis)),
+        certainty=Certainty.INFERRED,
+        caveat=wording.SAME_ON_ALL,
         tab="code",
     )
 

@@ -14,12 +14,16 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.instruction_places import line_label
 
 _LEAST_SHARE, _FEW = 0.4, 80
+_LEAST_ON_ACCELERATORS = 20.0
+"""Seconds of compile time for which steps one after the other may be worth it where levels run in parallel."""
 """Of the equations of the jaxpr; and how many of them compile fast whatever they are."""
 _NAME = "associative_scan"
 
 
 def find(program: Program, whole: float) -> list[Finding]:
     """One finding for the line that calls it, where most of the program is made; `whole`: seconds of the compile."""
+    if program.platform != "cpu" and whole < _LEAST_ON_ACCELERATORS:
+        return []
     by_line: dict[str, list[Any]] = {}
     frame_of, frames = jaxpr_lines.frame_reader(program.frame_table), None
     for body in jaxprs.all_jaxprs(program.jax_traced.jaxpr):

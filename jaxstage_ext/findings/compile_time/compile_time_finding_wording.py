@@ -53,6 +53,23 @@ def levels(equations: int, total: int) -> str:
     )
 
 
+def grows(count: int, equations: int, total: int) -> str:
+    """An array that a Python loop makes longer."""
+    return (
+        f"A Python loop makes an array longer in each of {count:,} iterations, so that each has shapes of its own and "
+        f"is traced and compiled: {equations:,} of the {plural(total, 'equation')} of the jaxpr."
+    )
+
+
+def write_into(count: int) -> str:
+    """The change: an array of its final length."""
+    return (
+        f"out = jnp.zeros(({count + 1}, *x.shape), x.dtype).at[0].set(x)  # of its final length, before the loop\n"
+        f"out = jax.lax.fori_loop(1, {count + 1}, lambda i, out: out.at[i].set(…), out)\n"
+        "# or jax.lax.scan, which stacks what each step returns"
+    )
+
+
 def scan_template(count: int) -> str:
     """The change, where no diff can be written."""
     return "\n".join(

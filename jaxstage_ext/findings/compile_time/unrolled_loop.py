@@ -15,7 +15,7 @@ from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import call_name, unwrap
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import code_change, staged_changes, stakes
-from jaxstage_ext.findings.compile_time import associative_levels, scan_code
+from jaxstage_ext.findings.compile_time import associative_levels, growing_array, scan_code
 from jaxstage_ext.findings.compile_time import compile_time_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector, is_compiled, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
@@ -39,7 +39,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     whole = stakes.figure(program, StakeMeasure.COMPILE)
     if whole is None or whole < LEAST:
         return []
-    levels = associative_levels.find(program, whole)
+    levels = [*associative_levels.find(program, whole), *growing_array.find(program, whole)]
     if program.platform == "gpu":
         return levels
     sources = functools.partial(code_change.source_lines, program)

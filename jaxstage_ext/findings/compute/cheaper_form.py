@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxstage_ext.analysis.dtypes.conversions import short
 from jaxstage_ext.core.rewrites import cumulative_scans, inverse_products, replacements, sorted_ends
-from jaxstage_ext.core.rewrites.replacements import Form, Replacement, Site
+from jaxstage_ext.core.rewrites.replacements import Form, Replacement, ReplacementSite
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
 from jaxstage_ext.findings.compute import jacobian_mode
@@ -42,12 +42,12 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     ]
 
 
-_Made = Callable[[Program, Sequence[Site], str], Finding | None]
+_Made = Callable[[Program, Sequence[ReplacementSite], str], Finding | None]
 
 
 def _of_form(program: Program, form: Form, finding: _Made) -> Iterator[Finding]:
     sites = replacements.sites(program.jax_traced.jaxpr.jaxpr, form)
-    places, by_line = EquationPlaces(program) if sites else None, dict[str, list[Site]]()
+    places, by_line = EquationPlaces(program) if sites else None, dict[str, list[ReplacementSite]]()
     for site in sites:
         assert places is not None
         by_line.setdefault(places.line(site.replacement.source), []).append(site)
@@ -55,7 +55,7 @@ def _of_form(program: Program, form: Form, finding: _Made) -> Iterator[Finding]:
     return (one for one in made if one is not None)
 
 
-def _inverse(program: Program, sites: Sequence[Site], line: str) -> Finding | None:
+def _inverse(program: Program, sites: Sequence[ReplacementSite], line: str) -> Finding | None:
     each = {id(site.replacement.source): site for site in sites}
     flops = sum(inverse_products.flops_saved(site.replacement) * (site.runs or 1) for site in each.values())
     if flops < _LEAST_FLOPS:
@@ -67,17 +67,17 @@ def _inverse(program: Program, sites: Sequence[Site], line: str) -> Finding | No
     return _finding(text, stake, line, code, inverse_products.FORM, wording.NOT_THE_SAME_BITS)
 
 
-def _sorted(program: Program, sites: Sequence[Site], line: str) -> Finding | None:
+def _sorted(program: Program, sites: Sequence[ReplacementSite], line: str) -> Finding | None:
     first: Replacement = sites[0].replacement
     shape = first.source.invars[0].aval.shape
     if math.prod(shape) * (sites[0].runs or 1) < _LEAST_SORTED or (program.platform == "tpu" and len(shape) == 1):
         return None
     read = sorted_ends.count_read(first)
-    text, code = wording.sorted_for_few(shape[-1], read.count), wording.top_k(read.count, read.is_last)
+    text, code = wording.sorted_for_few(shape[-1], read.elements), wording.top_k(read.elements, read.is_last)
     return _finding(text, _of_line(program, line), line, code, sorted_ends.FORM, wording.TIES)
 
 
-def _cumulative(program: Program, sites: Sequence[Site], line: str) -> Finding | None:
+def _cumulative(program: Program, sites: Sequence[ReplacementSite], line: str) -> Finding | None:
     eqn = sites[0].replacement.equation
     aval, axis = eqn.invars[0].aval, eqn.params["axis"]
     shape = f"{short(str(aval.dtype))}[{','.join(map(str, aval.shape))}]"

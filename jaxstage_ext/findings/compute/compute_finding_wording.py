@@ -38,6 +38,8 @@ def promoted(names: Sequence[str], narrow: str, wide: str, count: int, products:
 
 def narrow_it(name: str, kind: SourceKind, dtype: str) -> str:
     """The change: the operand in the narrow dtype."""
+    if kind is SourceKind.LITERAL and name.isidentifier():
+        return f"float({name})  # a Python number, which takes the dtype of the array, or jnp.{dtype}({name})"
     if kind is SourceKind.LITERAL:
         number = name.removeprefix("the scalar ")
         return f"{number}  # a Python number, which takes the dtype of the array, or jnp.{dtype}({number})"
@@ -120,11 +122,15 @@ def one_branch() -> str:
 
 
 KEPT_IN_MEMORY = "What is computed before the loop is kept in memory while it runs."
+ALSO_WITHOUT_BRANCH = (
+    " It is computed once then, even where no iteration takes the branch of jax.lax.cond that reads it."
+)
 
 
-def repeated(names: Sequence[str], trips: int | None) -> str:
+def repeated(names: Sequence[str], trips: int | None, is_in_branch: bool = False) -> str:
     """What a loop repeats."""
     times = f"all {trips:,} iterations" if trips is not None else "each iteration"
+    times = "the iterations that take a branch" if is_in_branch else times
     return f"{_named(tuple(dict.fromkeys(names)))}: the same in {times} of a loop, as nothing changes of what is read."
 
 
@@ -337,3 +343,18 @@ def barrier(count: int, size: float) -> str:
 def without_barrier() -> str:
     """The change."""
     return "# leave jax.lax.optimization_barrier out"
+
+
+NEEDS_A_BATCH = "It helps where the work is on rows that do not need each other, as those of a batch."
+
+
+def idle_axis(axis: str, devices: int) -> str:
+    """A mesh axis over which nothing is sharded."""
+    return f"Nothing is sharded over {axis}: its {devices:,} devices all compute the same."
+
+
+def shard_batch(name: str, axis: str) -> str:
+    """The change."""
+    if not name:
+        return f"# shard rows of the batch, or columns of the weights, over {axis} too, or make the mesh without it"
+    return f"{name} = jax.device_put({name}, jax.NamedSharding(mesh, jax.P({axis!r})))  # its rows over {axis}"

@@ -1,4 +1,4 @@
-"""Operations beyond those that the result needs: hidden by a causal mask, or computed once more for the gradient."""
+"""Operations beyond those that the result needs: by a mask, for the gradient once more, or on each device."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jaxstage_ext.core.derivative import without_checkpoints
 from jaxstage_ext.core.rewrites.causal_products import masked_products
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
+from jaxstage_ext.findings.compute import idle_mesh_axis
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
@@ -32,13 +33,14 @@ _RECOMPUTED = "rematted_computation"
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
-    """One finding for causal masks, and one for `jax.checkpoint` where there is memory enough without it.
+    """Of devices that do the same, of causal masks, and of `jax.checkpoint` where there is memory enough without it.
 
     What `useless_checkpoint` says of a checkpoint is not said twice.
     """
     if program.jax_traced is None:
         return []
-    return [one for one in (_masked(program), _recomputed(program)) if one is not None]
+    own = (_masked(program), _recomputed(program))
+    return [*idle_mesh_axis.find(program), *(one for one in own if one is not None)]
 
 
 def _masked(program: Program) -> Finding | None:

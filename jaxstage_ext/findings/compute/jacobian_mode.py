@@ -53,6 +53,7 @@ def _stage(program: Program) -> Callable[[Staged], Staged] | None:
 
     def changed(call: Call) -> Call:
         other = jacobians.in_other_mode(call.fn)
+        assert other is not None
         options = tracing.jit_options(call.fn)
         return Call(jax.jit(other, **options), call.args, call.kwargs, call.name, cell=call.cell, texts=call.texts)
 

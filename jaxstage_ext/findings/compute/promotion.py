@@ -19,6 +19,7 @@ from jaxstage_ext.core.promotion.promotions import Promotions
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.findings import staged_changes, stakes
 from jaxstage_ext.findings.compute import compute_finding_wording as wording
+from jaxstage_ext.findings.compute import operand_names
 from jaxstage_ext.findings.compute.equation_places import EquationPlaces
 from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
@@ -88,7 +89,7 @@ def _finding(
     stage: Callable[[Staged], Staged],
 ) -> Finding:
     places, first = EquationPlaces(program), infected[0]
-    names = tuple(dict.fromkeys(_name(program, places, one.source) for one in infected))
+    names = tuple(dict.fromkeys(_name(program, places, one.source, one.first) for one in infected))
     products = sum(1 for one in infected for eqn in one.equations if eqn.primitive.name in PRODUCTS)
     narrow, wide = short(widths.narrow), short(widths.wide)
     count = sum(len(one.equations) for one in infected)
@@ -130,7 +131,7 @@ def _moved(program: Program, dtype: str) -> float:
     return float(np.nansum(np.array(moved) * counted.runs[rows]))
 
 
-def _name(program: Program, places: EquationPlaces, source: OperandSource) -> str:
+def _name(program: Program, places: EquationPlaces, source: OperandSource, user: Any) -> str:
     """What an operand is called: the user's name of it, its value, or what makes it."""
     jaxpr = program.jax_traced.jaxpr
     if source.kind is SourceKind.ARGUMENT:
@@ -140,7 +141,10 @@ def _name(program: Program, places: EquationPlaces, source: OperandSource) -> st
         [names] = captured.names(program.call.fn, [jaxpr.consts[source.number]])
         return names[0] if names else wording.A_CAPTURED_ARRAY
     if source.kind is SourceKind.LITERAL:
-        return wording.scalar(float(np.asarray(source.value)))
+        value = float(np.asarray(source.value))
+        return operand_names.scalar(program, value, user) or wording.scalar(value)
+    if name := operand_names.assigned(program, source.eqn, user):
+        return name
     return wording.made_by(source.eqn.primitive.name, places.line(source.eqn))
 
 

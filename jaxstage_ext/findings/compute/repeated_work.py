@@ -31,14 +31,15 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
 
 def _finding(program: Program, loop: InvariantWork) -> Finding | None:
     counted, rows, trips = work(program), loop.rows.tolist(), loop.trips
-    moved, flops = (counted.total(column)[rows] for column in (counted.moved, np.nan_to_num(counted.flops)))
+    once = counted.moved, np.nan_to_num(counted.flops)
+    moved, flops = (column[rows] if loop.is_in_branch else counted.total(column)[rows] for column in once)
     if np.nansum(moved) < _LEAST and np.nansum(flops) < _LEAST and not np.isnan(counted.flops[rows]).any():
         return None
     largest = rows[int(np.argmax(np.nan_to_num(moved) + flops))]
     lines = list(dict.fromkeys(filter(None, (counted.lines[row] for row in rows))))
     return Finding(
         FindingKind.REPEATED_WORK,
-        wording.repeated([module_name(program, row) for row in rows], trips),
+        wording.repeated([module_name(program, row) for row in rows], trips, loop.is_in_branch),
         _stake(program, loop),
         line=counted.lines[largest] or (lines[0] if lines else ""),
         rows={"hlo": tuple(sorted(int(counted.places.row[row]) for row in rows if counted.places.row[row] >= 0))},
@@ -47,8 +48,8 @@ def _finding(program: Program, loop: InvariantWork) -> Finding | None:
             wording.before_the_loop(lines),
             stage=staged_changes.of_jaxpr(hoisted_loops.hoisted) if _can_hoist(program, trips) else None,
         ),
-        certainty=Certainty.COUNTED if trips is not None else Certainty.ESTIMATED,
-        caveat=wording.KEPT_IN_MEMORY,
+        certainty=Certainty.COUNTED if trips is not None and not loop.is_in_branch else Certainty.ESTIMATED,
+        caveat=wording.KEPT_IN_MEMORY + (wording.ALSO_WITHOUT_BRANCH if loop.is_in_branch else ""),
         tab="cost",
     )
 
@@ -66,10 +67,10 @@ def _can_hoist(program: Program, trips: int | None) -> bool:
 
 
 def _stake(program: Program, loop: InvariantWork) -> Stake:
-    """All runs but one, and at most what is fused with them; unknown where the number of iterations is."""
+    """All runs but one, and at most what is fused with them; unknown where it is not known how often they run."""
     is_timed = stakes.figure(program, StakeMeasure.TIME) is not None
     measure = StakeMeasure.TIME if is_timed else StakeMeasure.MOVED
-    if loop.trips is None:
+    if loop.trips is None or loop.is_in_branch:
         return stakes.stake(program, measure, None)
     roof, part = device_roofline(program), 1 - 1 / loop.trips
     values = np.nan_to_num(roof.seconds if is_timed else roof.moved)

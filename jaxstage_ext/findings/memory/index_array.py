@@ -11,19 +11,16 @@ from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
+from jaxstage_ext.findings.memory import written_arrays
 from jaxstage_ext.findings.staged_changes import of_jaxpr
-from jaxstage_ext.ir.hlo.module import Module
-from jaxstage_ext.ir.wire.protowire import Longs
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.instruction_places import instruction_places
 from jaxstage_ext.report.progress import Progress
 
 LEAST = 1 << 20
 """Bytes."""
-_PADDED = 1.05
 _WORKSPACE = 1.1
 """With what a GPU's library keeps beside it."""
-_NOT_MADE = (b"parameter", b"bitcast", b"tuple", b"get-tuple-element", b"reshape", b"while", b"conditional", b"call")
 
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
@@ -39,7 +36,7 @@ def _finding(program: Program, arrays: list[IndexArray]) -> Finding | None:
     worst = max(arrays, key=lambda one: one.size)
     rows, most = np.zeros(0, np.int64), float(2 * worst.size)
     if program.has_hlo:
-        rows = _written_out(program.module, {one.elements for one in arrays})
+        rows = written_arrays.of_sizes(program.module, {one.elements for one in arrays})
         room, most = stakes.temporaries(program), _WORKSPACE * float(program.module.shapes.padded[rows].sum())
         most = most if room is None else min(most, room) if room >= LEAST else 0.0  # they are temporaries
     if most < LEAST:
@@ -59,17 +56,6 @@ def _finding(program: Program, arrays: list[IndexArray]) -> Finding | None:
         caveat="" if program.has_hlo else wording.NOT_COMPILED,
         tab="memory",
     )
-
-
-def _written_out(module: Module, elements: set[int]) -> Longs:
-    """The instructions outside of fusions that have a result of so many elements, or some more where XLA pads it."""
-    fusions = module.opcode[module.called.owner] == b"fusion"
-    inside = np.isin(module.computation, module.called.values[fusions])
-    made, own = ~inside & ~np.isin(module.opcode, _NOT_MADE), module.shapes.elements
-    alike = np.zeros(len(module), bool)
-    for count in elements:
-        alike |= (own >= count) & (own <= _PADDED * count)
-    return np.flatnonzero(made & alike)
 
 
 DETECTOR = Detector(FindingKind.INDEX_ARRAY, find, is_traced)

@@ -8,25 +8,23 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxstage_ext.analysis.memory import fit
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.core.jax_private import checkpoints, layer_checkpoints
 from jaxstage_ext.core.jax_private.layer_checkpoints import ForwardParts
 from jaxstage_ext.core.stage.stageable import code_of
 from jaxstage_ext.findings import code_change, jit_site, stakes
-from jaxstage_ext.findings.finding import Certainty, Finding, Stake, StakeMeasure
+from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
+from jaxstage_ext.findings.memory import scarce_memory
 from jaxstage_ext.findings.staged_changes import of_jaxpr
-from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.table import is_number
 
 LEAST = 32 << 20
 """Bytes below which computing the forward pass twice is not worth it."""
-_LEAST_SHARE, _SCARCE = 0.4, 0.2
-"""Of the memory needed; and of the device's memory, what the program has to need."""
+_LEAST_SHARE = 0.4
+"""Of the memory needed."""
 _MOSTLY = 0.6
 _BARRIERS_ON_CPU = (0, 12)
 """Before this version of JAX, XLA merges on a CPU what is computed again with what was computed."""
@@ -50,7 +48,7 @@ def find(program: Program) -> list[Finding]:
     room = stakes.temporaries(program) if program.has_hlo else None
     most = float(parts.before)  # what is live of it, and what the backward pass adds, is less than all of it
     stake = stakes.stake(program, StakeMeasure.MEMORY, most if room is None else min(most, room))
-    if program.has_hlo and (_share(program, stake) < _LEAST_SHARE or not _is_scarce(program)):
+    if program.has_hlo and (scarce_memory.share(program, stake) < _LEAST_SHARE or not scarce_memory.is_scarce(program)):
         return []
     layer = _repeated(program, parts)
     line, diff = _changed(program, layer)
@@ -69,22 +67,6 @@ def find(program: Program) -> list[Finding]:
             tab="memory",
         )
     ]
-
-
-def _share(program: Program, stake: Stake) -> float:
-    """Of the memory needed; where JAX does not say that, of what arguments, results and temporaries take."""
-    if stake.share is not None:
-        return stake.share
-    return (stake.most or 0.0) / max(fit.without_constants(program.memory_statistics.sizes), 1)
-
-
-def _is_scarce(program: Program) -> bool:
-    """Whether the program needs a fair share of the device's memory, or it is not known how much that has."""
-    figures = target_figures(program).figures
-    capacity, needed = figures["capacity"].value, figures["memory"].value
-    if not is_number(capacity) or not is_number(needed):
-        return True
-    return float(needed) >= _SCARCE * float(capacity)
 
 
 def _repeated(program: Program, parts: ForwardParts) -> _Repeated:

@@ -6,6 +6,7 @@ from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.memory import (
     captured_constant,
     index_array,
+    large_temporaries,
     missing_donation,
     replicated_state,
     residual_memory,
@@ -13,6 +14,7 @@ from jaxstage_ext.findings.memory import (
     unread_argument,
     unused_donation,
     useless_checkpoint,
+    whole_intermediate,
 )
 
 MEMORY: tuple[Detector, ...] = (
@@ -24,5 +26,7 @@ MEMORY: tuple[Detector, ...] = (
     unused_donation.DETECTOR,
     index_array.DETECTOR,
     useless_checkpoint.DETECTOR,
+    whole_intermediate.DETECTOR,
     tile_padding.DETECTOR,
+    large_temporaries.DETECTOR,
 )

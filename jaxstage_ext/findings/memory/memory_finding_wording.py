@@ -139,6 +139,11 @@ def unused_donation(names: Sequence[str], result: str, differs: str, types: tupl
     )
 
 
+def shard_as_result(argument: str, result: str) -> str:
+    """The change, where a device holds less of the result."""
+    return f"# shard {argument} as {result} is, from the first call on: each device then holds its part alone"
+
+
 def make_alike(name: str, result: str, differs: str, given: str) -> str:
     """The change."""
     if differs == "dtype":
@@ -172,6 +177,24 @@ MEMORY_TOO = "Trying it shows what it does to the memory needed too."
 CHECKPOINT_EACH = "# take jax.checkpoint away here, or put it around each layer, one after another"
 
 
+def whole_intermediate(shape: str, size: int, dimension: int, count: int) -> str:
+    """A value that pieces of would do."""
+    return (
+        f"{shape}, {scaled(size, 'B')}, is in memory whole, made of smaller arrays and reduced to smaller ones: in "
+        f"{count} pieces along dimension {dimension}, one after another, a piece takes {scaled(size / count, 'B')}."
+    )
+
+
+def in_pieces(batch: int, lines: Sequence[str], is_backward: bool) -> str:
+    """The change, where no diff can be written."""
+    where = f" ({_named(lines)})" if lines else ""
+    function = "jax.checkpoint(f)" if is_backward else "f"
+    size = f", batch_size={batch}" if batch > 1 else ""
+    return f"# f: what is computed of one row{where}\njax.lax.map({function}, xs{size})"
+
+
+ONE_PIECE_AFTER_ANOTHER = "The pieces run one after another, which takes longer where one does not fill the device."
+FORWARD_AGAIN = " With jax.checkpoint the backward pass computes each piece once more."
 AN_ARRAY = "An array"
 
 
@@ -183,6 +206,40 @@ def tile_padding(shape: str, size: int, data: int) -> str:
 def fill_tiles(size: int, to: int) -> str:
     """The change."""
     return f"# the dimension of {size} takes the place of {to}: let it be a multiple, or put a larger one in its place"
+
+
+def large_temporaries(shape: str, size: int, temporaries: float, part: float) -> str:
+    """A program whose temporaries take most of the device's memory."""
+    return (
+        f"{shape}, {scaled(size, 'B')}, is the largest of the temporaries, which take {scaled(temporaries, 'B')}; the "
+        f"program needs {share(part)} of the device's memory."
+    )
+
+
+IN_BATCHES = "The batches are computed one after the other."
+RECOMPUTE_OR_SPLIT = (
+    "# jax.checkpoint around what computes it, so that the backward pass computes it again,\n"
+    "# or a smaller batch: sum the gradients of several"
+)
+IN_PARTS = "# compute it in parts, one after the other: jax.lax.map(f, xs, batch_size=…) over its first dimension"
+
+
+def map_in_batches(size: int) -> str:
+    """The change of a vmap."""
+    return f"jax.lax.map(f, xs, batch_size={size})  # in place of jax.vmap(f)(xs), which computes all at once"
+
+
+def attention(platform: str) -> str:
+    """The change of attention whose scores are written out."""
+    if platform == "gpu":
+        return (
+            'jax.nn.dot_product_attention(q, k, v, implementation="cudnn")  # bf16 or f16: no scores in memory\n'
+            "# or block by block of queries, with jax.checkpoint around each block"
+        )
+    return (
+        "# attention without the scores in memory: block by block of queries, with jax.checkpoint around each block\n"
+        "# on a TPU also jax.experimental.pallas.ops.tpu.flash_attention"
+    )
 
 
 def layer_residuals(size: int, count: int, layer: str) -> str:

@@ -44,7 +44,7 @@ def applies(program: Program) -> bool:
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """One finding for the line whose arrays waste the most."""
     module = program.module
-    rows = _in_memory(module)
+    rows = in_memory(module)
     waste = (module.shapes.padded - module.shapes.bytes)[rows]
     rows, waste = rows[waste >= LEAST], waste[waste >= LEAST]
     if not len(rows):
@@ -74,7 +74,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     ]
 
 
-def _in_memory(module: Module) -> Longs:
+def in_memory(module: Module) -> Longs:
     """The instructions that have an array of their own in the device's memory."""
     fusions = module.opcode[module.called.owner] == b"fusion"
     inside = np.isin(module.computation, module.called.values[fusions])

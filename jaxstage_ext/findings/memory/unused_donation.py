@@ -59,7 +59,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     found = []
     for differs in Differs:
         of_it = [one for one in every if one.differs is differs]
-        if sum(one.result.size for one in of_it) >= LEAST:
+        if sum(max(one.result.size, one.argument.size or 0) for one in of_it) >= LEAST:
             found.append(_finding(program, differs, of_it))
     return found
 
@@ -69,11 +69,20 @@ def _finding(program: Program, differs: Differs, unused: Sequence[Unused]) -> Fi
     jaxpr, worst = program.jax_traced.jaxpr.jaxpr, max(unused, key=lambda one: one.argument.size or 0)
     given, made = _type(jaxpr.invars[worst.number].aval), _type(jaxpr.outvars[worst.place].aval)
     eqn = result_types.maker(jaxpr, worst.place)
-    code = wording.make_alike(worst.argument.name, worst.result.name, differs.value, given)
+    is_wider = differs is Differs.SHARDING and _is_wider(program, unused)
+    if is_wider:
+        code = wording.shard_as_result(worst.argument.name, worst.result.name)
+        size = sum(one.argument.size or 0 for one in unused)
+    else:
+        code = wording.make_alike(worst.argument.name, worst.result.name, differs.value, given)
     return Finding(
         FindingKind.UNUSED_DONATION,
         wording.unused_donation(
-            [one.argument.name for one in unused], worst.result.name, differs.value, (given, made), size
+            [one.argument.name for one in unused],
+            worst.result.name,
+            differs.value,
+            (given, made),
+            sum(one.result.size for one in unused),
         ),
         stakes.stake(program, StakeMeasure.MEMORY, float(size)),
         line=equation_place.place(program, eqn).label if eqn is not None else "",
@@ -94,9 +103,27 @@ def _stage(program: Program, unused: Sequence[Unused]) -> Any:
         dtypes = {one.place: jaxpr.invars[one.number].aval.dtype for one in unused}
         return of_jaxpr(functools.partial(result_types.converted, dtypes=dtypes))
     given = argument_shardings.named(program.jax_traced)
+    if unused[0].differs is Differs.SHARDING and _is_wider(program, unused):
+        return functools.partial(_as_results, unused)
     if unused[0].differs is Differs.SHARDING and all(given[one.number] is not None for one in unused):
         return functools.partial(_with_shardings, unused)
     return None
+
+
+def _is_wider(program: Program, unused: Sequence[Unused]) -> bool:
+    """Whether a device holds more of the arguments than of the results, whose shardings are asked for."""
+    asked = argument_shardings.asked(program.jax_traced)
+    is_asked = all(asked[one.place] is not None for one in unused)
+    return is_asked and all((one.argument.size or 0) > one.result.size for one in unused)
+
+
+def _as_results(unused: Sequence[Unused], staged: Staged) -> Staged:
+    traced = unwrap(staged.value(TRACE))
+    asked = argument_shardings.asked(traced)
+    ins = {one.number: asked[one.place].spec for one in unused}
+    return rematerialization.lowered_anew(
+        staged, argument_shardings.with_shardings(traced, asked[unused[0].place].mesh, ins, {})
+    )
 
 
 def _with_shardings(unused: Sequence[Unused], staged: Staged) -> Staged:

@@ -10,10 +10,11 @@ from jaxstage_ext.analysis.collectives.collective_causes import CauseKind
 from jaxstage_ext.analysis.collectives.collective_rows import CollectiveRow
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.core.derivative import rematerialization
+from jaxstage_ext.core.jax_private import added_products, resharded
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import stakes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, Need
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
@@ -33,6 +34,7 @@ _LEAST_SECONDS = 1e-6
 _TO_HIDE = 0.05
 _ENOUGH = 0.5
 """Of what the collectives take, what a change has to save to look for no better one."""
+_MOST_ADDED = 2
 _PIECE, _PIECES = 1 << 23, 4
 """Bytes that take far longer than starting a collective, and how many of them one is split in."""
 _GROUP = ("all-reduce", "all-gather", "reduce-scatter")
@@ -53,6 +55,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         if taken is not None and taken >= tried_changes.LEAST_GAIN * whole > 0:
             candidates = [
                 *resharding_changes.of(program, rows, alike_collectives.line(found, rows)),
+                *_together(program, rows),
                 *_hiding(program, rows),
             ]
             if any(one.change == known.change for one in candidates for known in findings):
@@ -100,6 +103,16 @@ def _of(found: Collectives, rows: Sequence[CollectiveRow], text: str) -> Finding
         certainty=Certainty.ESTIMATED,
         tab="collectives",
     )
+
+
+def _together(program: Program, rows: Sequence[CollectiveRow]) -> Iterator[Candidate]:
+    """Products whose partial sums are summed apart and then added."""
+    if not any(cause.kind is CauseKind.PARTIAL_SUMS for row in rows for cause in row.causes):
+        return
+    additions = list(added_products.found(program.jax_traced.jaxpr.jaxpr))[:_MOST_ADDED]
+    for eqn, place in zip(additions, equation_place.places(program, additions), strict=True):
+        stage = staged_changes.of_jaxpr(resharded.at_equation(eqn, added_products.added_first))
+        yield Candidate(CodeChange(wording.add_first(place.label), stage=stage), line=place.label)
 
 
 def _hiding(program: Program, rows: Sequence[CollectiveRow]) -> Iterator[Candidate]:

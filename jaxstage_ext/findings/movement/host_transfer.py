@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.core import equation_runs
 from jaxstage_ext.core.derivative import rematerialization
-from jaxstage_ext.core.jax_private import effect_rules, jaxprs, loop_bodies, resharded, sharding_internals
+from jaxstage_ext.core.jax_private import (
+    copies_in_turn,
+    effect_rules,
+    jaxprs,
+    loop_bodies,
+    resharded,
+    sharding_internals,
+)
 from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
 from jaxstage_ext.core.stage.stage_definition import TRACE
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
-from jaxstage_ext.findings import equation_place, staged_changes
+from jaxstage_ext.findings import equation_place, staged_changes, stakes
 from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.equation_place import EquationPlace
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
@@ -24,6 +32,8 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.effects import effects, effects_of_values
 from jaxstage_ext.report.progress import Progress
 
+LEAST_FETCHED = 1 << 20
+"""Bytes of a device's memory that are worth copying in parts."""
 LEAST_RUNS = 16
 """In one run; a callback for each of a few layers or steps is meant."""
 _KERNELS = frozenset({"pallas_call", "core_map"})
@@ -33,7 +43,13 @@ _NOT_ON_HOST = "HostOffloadOutputLocationMismatch"
 
 def find(program: Program, progress: Progress | None = None) -> list[Finding]:
     """Callbacks in loops and of large arrays; arrays that a loop fetches each time; a result refused for its memory."""
-    return [*_callbacks(program), *callback_data.find(program), *_fetched(program), *_refused(program)]
+    return [
+        *_callbacks(program),
+        *callback_data.find(program),
+        *_fetched(program),
+        *_fetched_whole(program),
+        *_refused(program),
+    ]
 
 
 def _callbacks(program: Program) -> Iterator[Finding]:
@@ -96,6 +112,31 @@ def _fetched(program: Program) -> Iterator[Finding]:
                 caveat=wording.HELD_MEANWHILE,
                 tab="effects",
             )
+
+
+def _fetched_whole(program: Program) -> Iterator[Finding]:
+    """Arrays in the host's memory that are copied whole before loops that read one part of them in each iteration."""
+    jaxpr, on_host = program.jax_traced.jaxpr.jaxpr, _arguments_on_host(program)
+    copies = [eqn for eqn in jaxpr.eqns if on_host and eqn.primitive.name == "device_put"]
+    copies = [eqn for eqn in copies if not any(map(effect_rules.on_host, eqn.params["devices"]))]
+    for copy, place in zip(copies, equation_place.places(program, copies), strict=True):
+        arrays = [given for given, _ in copies_in_turn.read_in_turn(jaxpr, copy) if id(given) in on_host]
+        size = sum(math.prod(one.aval.shape) * one.aval.dtype.itemsize for one in arrays)
+        parts = min((one.aval.shape[0] for one in arrays), default=1)
+        if size < LEAST_FETCHED or parts < 2:
+            continue
+        change = staged_changes.of_jaxpr(resharded.at_equation(copy, copies_in_turn.moved_into_scans))
+        yield Finding(
+            FindingKind.HOST_TRANSFER,
+            wording.fetched_whole(size, parts),
+            stakes.stake(program, StakeMeasure.MEMORY, float(size)),
+            line=place.label,
+            rows={"jaxpr": _rows(program, place.label)},
+            change=CodeChange(wording.FETCH_IN_TURN, stage=change),
+            certainty=Certainty.ESTIMATED,
+            caveat=wording.WAITS_FOR_PARTS,
+            tab="effects",
+        )
 
 
 def _is_fetch(eqn: Any, on_host: Mapping[Any, bool]) -> bool:

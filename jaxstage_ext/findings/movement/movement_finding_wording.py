@@ -15,6 +15,8 @@ READ_SO = "What reads the result may need it sharded as it is now."
 TRIED_WITHOUT = "The trial compiles the program without the call."
 HELD_MEANWHILE = "The array then takes the device's memory as long as the loop runs."
 FETCH_ONCE = "x = jax.device_put(x, jax.memory.Space.Device)  # before the loop, not in its body"
+FETCH_IN_TURN = "w = jax.device_put(w, jax.memory.Space.Device)  # in the loop's body, of the part that it reads"
+WAITS_FOR_PARTS = "Each iteration waits for its part, unless XLA starts that copy in the one before."
 OTHER_ORDER = "What reads the result has to take its dimensions in that order."
 BEYOND_BOUND = "The lower bound knows the bytes of each collective and not what starting one takes."
 
@@ -52,7 +54,8 @@ def collective(row: CollectiveRow, count: int, sent: float | None) -> str:
 
 def exposed_collectives(row: CollectiveRow, count: int, seconds: float, part: float) -> str:
     """Collectives that nothing hides and that no change was found for."""
-    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}{_why(row)}"
+    times = f" in each of {row.runs:,.6g} iterations" if row.runs > 1 else ""
+    first = f"{row.op.kind} of {scaled(row.payload, 'B')}{_over(row)}{times}{_why(row)}"
     hidden = "it" if count == 1 else "them"
     taken = f"{duration(seconds)}, {share(part)} of the lower bound, and no other work hides {hidden}"
     if count == 1:
@@ -89,6 +92,15 @@ def drop_constraint(spec: str, line: str) -> str:
     return f"# leave out the constraint to {spec} at {line}"
 
 
+def add_first(line: str) -> str:
+    """Products that are added to something one after the other."""
+    at = f" at {line}" if line else ""
+    return (
+        f"# add both products{at} before anything else, and constrain only their sum, so that one collective sums\n"
+        "# both over the devices: x + (a @ v + b @ w), not (x + a @ v) + b @ w"
+    )
+
+
 def combine_less(flag: str, size: int) -> str:
     """A flag of XLA for GPUs, as jax.jit takes it."""
     return f'jax.jit(…, compiler_options={{"{flag}": {size}}})'
@@ -99,6 +111,21 @@ def carry_copied(names: Sequence[str], copies: int, moved: float, runs: float) -
     what = some(list(names), _MOST_NAMED) or "what it carries"
     made = "" if copies == 1 else f" ({copies} copies)"
     return f"Each of the {runs:,.6g} iterations of a loop copies {what}{made}: {scaled(moved, 'B')} read and written."
+
+
+def batched_loop(elements: int, shape: str, count: int, size: int) -> str:
+    """A loop under vmap that carries large arrays."""
+    more = f" and {count - 1} more" if count > 1 else ""
+    return (
+        f"Under vmap the loop runs until the last of {elements:,} elements is done, and each iteration takes the old "
+        f"or the new {shape}{more} for each of them: {scaled(size, 'B')} are written, and twice as much is read."
+    )
+
+
+CARRY_LESS = (
+    "# carry only what the next step reads: a history can be the stacked output of a jax.lax.scan of fixed length,\n"
+    "# and what never changes is captured by the body; or jax.lax.map(f, xs), whose elements end by themselves"
+)
 
 
 def read_first(line: str) -> str:
@@ -173,6 +200,14 @@ def one_callback(kind: str, first: str, second: str) -> str:
 def fetched_in_loop(size: float, times: int) -> str:
     """An array that every iteration copies from the host."""
     return f"Each of {times:,} iterations copies the same {scaled(size, 'B')} from the host's memory to the device."
+
+
+def fetched_whole(size: float, parts: int) -> str:
+    """An array that is copied from the host before a loop."""
+    return (
+        f"{scaled(size, 'B')} are copied from the host's memory to the device's before a loop that reads one of "
+        f"{parts:,} parts in each iteration."
+    )
 
 
 def result_on_host(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ from jaxstage_ext.report.table import Table
 _SHORT_GAP = 100 * 10**6
 """A gap is short below 100 µs: about what one dispatch from Python takes."""
 _MANY_GAPS = 100
+_MANY_CALLS = 20
 LEAST_UNRECORDED = 0.02
 """The share of what ran below which work without an event is left out of account."""
 _MISSING = (Loss.CUT, Loss.DROPPED, Loss.UNREADABLE, Loss.UNFINISHED)
@@ -90,6 +92,9 @@ class Headline:
     """The share of the window in which a program ran and no event says what: neither busy nor idle."""
     unfinished: bool = False
     """Whether programs still ran when the recording ended, so that how long devices idle is unknown."""
+    repeated: str = ""
+    """The program that every step calls very often, "" for none; `calls` is how often."""
+    calls: int = 0
     recorders: int = 0
     """Warps or warpgroups that recorded ranges on the device, where those are all that was recorded."""
 
@@ -206,6 +211,16 @@ def read(
         typical_gap=float(np.median(gaps)) / SECOND if len(gaps) else 0.0,
         doing=doing,
     )
+
+
+def repeated(programs: Sequence[str], steps: int) -> tuple[str, int]:
+    """(the program that each step runs most often, how often); ("", 0) where that is seldom.
+
+    `programs` are the names of the modules, a run each.
+    """
+    [(name, runs)] = Counter(programs).most_common(1) or [("", 0)]
+    calls = runs // steps if steps else 0
+    return (name.removeprefix("jit_"), calls) if name and calls >= _MANY_CALLS else ("", 0)
 
 
 def _doing(times: Sequence[DeviceTime], hosts: Mapping[int, HostActivity]) -> HostDoing:

@@ -41,6 +41,8 @@ def sentence(headline: Headline) -> str:
             f"{_shortened(headline.op)} takes {percent(headline.op_share)} of the time in ranges that {who} recorded."
         )
     parts = [f"{_leading(headline)}; {_idle(headline)}."]
+    if headline.repeated and headline.idle >= _MOSTLY and not headline.unfinished:
+        parts.append(_repeated(headline))
     if headline.unrecorded >= _WORTH_SAYING:
         parts.append(_unrecorded(headline))
     if headline.exposed_collective >= _WORTH_SAYING:
@@ -50,6 +52,13 @@ def sentence(headline: Headline) -> str:
     if headline.line and headline.attributed < 1 - _SMALL:
         parts.append(f"{percent(1 - headline.attributed)} of the device time has no source line.")
     return " ".join(parts)
+
+
+def _repeated(headline: Headline) -> str:
+    return (
+        f"Each step calls {headline.repeated} {headline.calls:,} times from Python: with that loop inside one jax.jit "
+        "function, as jax.lax.scan or fori_loop, it is one call."
+    )
 
 
 def _unrecorded(headline: Headline) -> str:

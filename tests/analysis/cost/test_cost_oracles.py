@@ -21,6 +21,8 @@ from jaxstage_ext.analysis.cost.module_cost import Cost, Places
 from jaxstage_ext.ir.hlo import module as hlo
 from jaxstage_ext.program.questions import ledger
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 f32 = jnp.ones
 
 

@@ -21,6 +21,8 @@ from jaxstage_ext.core.jax_private import xla_executables
 from jaxstage_ext.ir.hlo import module as hlo
 from tests.golden.record import load_programs
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 PROGRAMS = load_programs().PROGRAMS
 APART = {
     "cond": "XLA counts the dearer branch, we count both: which one runs is not known",

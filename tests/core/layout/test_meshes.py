@@ -21,6 +21,8 @@ import jaxstage_ext
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout.meshes import MeshError, parse
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 TESTS = Path(__file__).parents[2]
 AXES = "data=4,model=2"
 W, X = jnp.ones((16, 32)), jax.ShapeDtypeStruct((8, 16), jnp.float32)

@@ -19,6 +19,8 @@ from absent import needs
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 import jaxstage_ext
+from jaxstage_ext.core.jax_private import xla_executables
+from jaxstage_ext.core.targets import gpu_descriptions
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from tests.golden.record import load_programs
@@ -41,9 +43,10 @@ def every_look_asks_the_compiler() -> Iterator[None]:
 @functools.cache
 def in_process(target: str) -> dict[str, str]:
     """What JAX compiles in one process that holds the compiler itself, once a week."""
-    sources = (TESTS / "helpers/in_process.py", *sorted((TESTS / "golden").glob("*.py")))
+    ours = [Path(module.__file__ or "") for module in (gpu_descriptions, xla_executables)]
+    sources = (TESTS / "helpers/in_process.py", *sorted((TESTS / "golden").glob("*.py")), *ours)
     told = hashlib.sha256(b"".join([target.encode(), str(TESTS).encode(), *(path.read_bytes() for path in sources)]))
-    kept = compiled_once.folder() / f"in-process-{told.hexdigest()}"
+    kept = compiled_once.folder(compiled_once.WORKER) / f"in-process-{told.hexdigest()}"
     if not kept.exists():
         compiled_once.keep_bytes(kept, compiled(target))
     return dict(json.loads(kept.read_bytes()))

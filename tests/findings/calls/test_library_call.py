@@ -7,7 +7,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 import pytest
 from flax import nnx
@@ -53,16 +52,20 @@ def test_nnx_takes_a_graph_apart_in_each_call() -> None:
     optimizer = nnx.Optimizer(net, optax.adam(1e-3), wrt=nnx.Param)
     [one] = found(inspect(step, net, optimizer, X, stage="trace"))
     assert one.names == ("net", "optimizer")
-    assert one.stake.measure is StakeMeasure.HOST and one.stake.least > 1e-4
+    assert one.stake.measure is StakeMeasure.HOST and one.stake.least > 1e-3
 
 
 def test_the_change_for_nnx_runs_as_it_is_written_and_still_trains() -> None:
-    net = Net(20)
+    net = Net(40)
     optimizer = nnx.Optimizer(net, optax.adam(1e-3), wrt=nnx.Param)
     [one] = found(inspect(step, net, optimizer, X, stage="trace"))
-    before = np.asarray(net.layers[0].kernel[...])
     exec(one.change.code, {"nnx": nnx, "step": step, "net": net, "optimizer": optimizer, "x": X})
-    assert (np.asarray(net.layers[0].kernel[...]) != before).any()
+    assert int(optimizer.step[...]) == 1
+
+
+def test_a_small_nnx_model() -> None:
+    """One layer without an optimizer takes a few dozen microseconds."""
+    assert found(inspect(nnx.jit(lambda net, x: net(x)), Net(1), X, stage="trace")) == []
 
 
 def test_a_function_of_the_state_of_an_nnx_module() -> None:

@@ -1,9 +1,13 @@
-"""Python in each call. That a node is flattened in Python is known from its registration; the times are measured."""
+"""Python in each call. That a node is flattened in Python is known from its registration.
+
+The clock is the tests' own, on which flattening a node takes a microsecond and a slow hash a millisecond: the stakes
+are what is counted, however busy the machine is.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -11,10 +15,30 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import Inspection, inspect
+from jaxstage_ext.core.jax_private import python_nodes
 from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
 
 NODES = 1000
+FLATTENED, HASHED = 1e-6, 1e-3
+"""Seconds on the clock."""
+
+
+class Clock:
+    """Stands still but for what says that it takes time."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+CLOCK = Clock()
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(python_nodes, "time", SimpleNamespace(perf_counter=CLOCK))
 
 
 class Cell:
@@ -22,7 +46,12 @@ class Cell:
         self.v = v
 
 
-jax.tree_util.register_pytree_node(Cell, lambda cell: ((cell.v,), None), lambda _, children: Cell(*children))
+def flattened(cell: Cell) -> tuple[tuple[Any], None]:
+    CLOCK.now += FLATTENED
+    return (cell.v,), None
+
+
+jax.tree_util.register_pytree_node(Cell, flattened, lambda _, children: Cell(*children))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +82,7 @@ def test_nodes_that_python_flattens(target: str) -> None:
     assert one.stake.measure is StakeMeasure.HOST
     assert one.stake.least is None
     assert one.stake.whole is None, "what JAX itself takes is unknown without a run"
-    assert 0 < one.stake.most < 0.1
+    assert one.stake.most == pytest.approx(NODES * FLATTENED)
     assert one.change is not None
     compile(one.change.code, "the change", "exec")
 
@@ -63,7 +92,7 @@ def test_the_change_takes_that_time_away() -> None:
     tried = one.try_()
     assert tried.outcome is TrialOutcome.PAYS
     assert tried.is_same_hlo
-    assert tried.realised == pytest.approx(one.stake.most, rel=0.8), "two timings of the same on a shared machine"
+    assert tried.realised == pytest.approx(one.stake.most) == pytest.approx(NODES * FLATTENED)
 
 
 def test_the_code_of_the_change_runs_and_gives_the_same() -> None:
@@ -93,7 +122,7 @@ def test_they_are_no_finding_where_the_device_takes_longer() -> None:
 
 class SlowTable(Table):
     def __hash__(self) -> int:
-        time.sleep(0.001)
+        CLOCK.now += HASHED
         return 3
 
 
@@ -103,4 +132,4 @@ def test_a_static_argument_whose_hash_takes_long(table: Table, count: int) -> No
     one = found(inspect(step, table, X))
     assert len(one) == count
     assert [each.names for each in one] == [("table",)] * count
-    assert all(each.stake.most >= 0.001 for each in one)
+    assert all(each.stake.most == pytest.approx(HASHED) for each in one)

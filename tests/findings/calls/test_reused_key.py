@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from typing import Any
 
 import jax
@@ -9,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import random
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.jax_private import compile_context
@@ -16,6 +19,7 @@ from jaxstage_ext.findings.finding import StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 
 X = jnp.ones((4, 8))
+KIND = FindingKind.REUSED_KEY
 
 
 def used_twice(key: Any, x: Any) -> Any:
@@ -153,3 +157,42 @@ def test_looking_leaves_what_jax_keys_its_caches_by() -> None:
 def line_of(text: str) -> int:
     with open(__file__) as file:
         return 1 + next(i for i, line in enumerate(file) if line.rstrip().endswith(text))
+
+
+def mapped(function: Any) -> Any:
+    mesh = jax.make_mesh((4,), ("data",), axis_types=(AxisType.Auto,))
+    return jax.jit(jax.shard_map(function, mesh=mesh, in_specs=(P(), P("data")), out_specs=P("data")))
+
+
+def dropped_alike(key: Any, x: Any) -> Any:
+    return jnp.where(random.bernoulli(key, 0.5, x.shape), x, 0.0)  # the same rows of the mask on each device
+
+
+def noisy_alike(key: Any, x: Any) -> Any:
+    return x + 0.1 * random.normal(key, x.shape)  # the same noise
+
+
+def dropped_apart(key: Any, x: Any) -> Any:
+    return dropped_alike(random.fold_in(key, jax.lax.axis_index("data")), x)
+
+
+def projected(key: Any, x: Any) -> Any:
+    """One projection for all rows is meant."""
+    return x @ random.normal(key, (x.shape[1], 4))
+
+
+@pytest.mark.parametrize(("function", "text"), [(dropped_alike, "mask on each"), (noisy_alike, "same noise")])
+def test_draws_that_are_alike_on_all_devices(function: Any, text: str) -> None:
+    call = mapped(function)
+    parts = jnp.split(call(random.key(0), jnp.ones((8, 64))), 4)
+    assert all((part == parts[0]).all() for part in parts)
+    [found] = [one for one in inspect(call, random.key(0), jnp.ones((8, 64))).findings if one.kind is KIND]
+    number = int(found.line.rpartition(":")[2])
+    assert text in linecache.getline(__file__, number)
+    assert "axis_index('data')" in found.change.code
+
+
+@pytest.mark.parametrize("function", [dropped_apart, projected])
+def test_draws_that_differ_or_are_weights(function: Any) -> None:
+    found = inspect(mapped(function), random.key(0), jnp.ones((8, 64))).findings
+    assert [one for one in found if one.kind is KIND] == []

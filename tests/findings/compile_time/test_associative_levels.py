@@ -10,7 +10,7 @@ import pytest
 
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.core.jax_private import jaxprs
-from jaxstage_ext.findings.compile_time import unrolled_loop
+from jaxstage_ext.findings.compile_time import associative_levels, unrolled_loop
 from jaxstage_ext.findings.finding import StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 
@@ -42,6 +42,7 @@ def found(inspection: Inspection) -> list[Any]:
 @pytest.fixture(autouse=True)
 def however_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unrolled_loop, "LEAST", 0.0)
+    monkeypatch.setattr(associative_levels, "_LEAST_ON_ACCELERATORS", 0.0)
 
 
 @pytest.mark.parametrize("target", ["cpu:1", "h100"])
@@ -58,6 +59,11 @@ def test_an_associative_scan_is_written_out_and_a_scan_is_not(target: str) -> No
 def test_a_short_one() -> None:
     short = [jax.ShapeDtypeStruct((4, *one.shape[1:]), one.dtype) for one in (A, C)]
     assert found(inspect(smoothed, *short, target="cpu:1")) == []
+
+
+def test_a_gpu_computes_levels_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert found(inspect(smoothed, A, C, target="h100")) == []
 
 
 def test_a_derivative_counts_too() -> None:

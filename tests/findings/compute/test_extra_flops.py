@@ -11,6 +11,7 @@ import pytest
 from jaxstage_ext import inspect
 from jaxstage_ext.findings.compute import extra_flops
 from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
+from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.program.device.device_fit import device_fit
 
 LENGTH, BLOCK = 1024, 128
@@ -130,6 +131,16 @@ def test_checkpoint_in_a_scan_is_found_and_not_tried() -> None:
 
 def test_without_a_checkpoint_nothing_is_found() -> None:
     assert found(layers(False, True), WS, X) == []
+
+
+def test_one_checkpoint_around_all_is_told_of_once() -> None:
+    def loss(ws: Any, x: Any) -> Any:
+        for w in ws:
+            x = jnp.tanh(jnp.tanh(x @ w) @ w.T)
+        return x.sum()
+
+    ins = inspect(jax.value_and_grad(jax.checkpoint(loss)), WS, X, target="h100")
+    assert [one.kind for one in ins.findings] == [FindingKind.USELESS_CHECKPOINT]
 
 
 def test_checkpoint_that_the_memory_needs_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:

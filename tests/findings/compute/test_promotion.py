@@ -28,6 +28,11 @@ def scaled_by_number(x: Any, w: Any) -> Any:
     return jnp.tanh((x * 0.125) @ w)
 
 
+def masked(x: Any, w: Any) -> Any:
+    mask = jnp.tril(jnp.ones((256, 512)))
+    return jnp.tanh((x * mask) @ w)
+
+
 def with_table(x: Any, w: Any) -> Any:
     y = x * TABLE
     for _ in range(3):
@@ -86,7 +91,8 @@ def found(fn: Any, *args: Any, target: str | None = None) -> list[Any]:
 @pytest.mark.parametrize(
     ("fn", "names", "line", "values"),
     [
-        (scaled, ("the scalar 0.125",), 1, 3),
+        (scaled, ("SCALE",), 1, 3),
+        (masked, ("mask",), 1, None),
         (with_table, ("TABLE",), 1, None),
         (rotated, None, 2, None),
         (jax.jit(in_scan), ("the scalar 22.6274",), None, 3),

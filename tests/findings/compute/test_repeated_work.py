@@ -109,3 +109,32 @@ def test_loop_of_unknown_length_has_an_unknown_stake_and_no_trial() -> None:
 def test_inside_a_checkpoint_it_is_found_and_cannot_be_moved_mechanically() -> None:
     [finding] = found(checkpointed, "cpu:1")
     assert not finding.can_be_tried
+
+
+def rejected_steps(x: Any, a: Any) -> Any:
+    """As solvers of differential equations do: the factorisation stands in a branch, of a matrix that never changes."""
+
+    def step(c: Any, i: Any) -> Any:
+        return jax.lax.cond(i % 3 == 0, lambda c: jnp.linalg.solve(a @ a.T, c), lambda c: c * 0.5, c), None
+
+    return jax.lax.scan(step, x, jnp.arange(STEPS))[0]
+
+
+def factorised_before(x: Any, a: Any) -> Any:
+    factors = jax.scipy.linalg.lu_factor(a @ a.T)
+
+    def step(c: Any, i: Any) -> Any:
+        solve = lambda c: jax.scipy.linalg.lu_solve(factors, c)  # noqa: E731
+        return jax.lax.cond(i % 3 == 0, solve, lambda c: c * 0.5, c), None
+
+    return jax.lax.scan(step, x, jnp.arange(STEPS))[0]
+
+
+@pytest.mark.parametrize("target", ["cpu:1", "h100", "v5e:1x1"])
+def test_in_a_branch_of_a_loop(target: str) -> None:
+    """Known by reading the functions. How often the branch is taken is known only in a run."""
+    [finding] = found(rejected_steps, target)
+    assert "lu" in finding.text
+    assert finding.line.endswith(f"test_repeated_work.py:{rejected_steps.__code__.co_firstlineno + 4}")
+    assert finding.stake.most is None and not finding.can_be_tried
+    assert found(factorised_before, target) == []

@@ -13,7 +13,7 @@ from jaxstage_ext import inspect
 from jaxstage_ext.core.jax_private import layer_checkpoints, rematerialized
 from jaxstage_ext.findings.finding import TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.findings.memory import layer_residuals
+from jaxstage_ext.findings.memory import scarce_memory
 
 LAYERS, N = 6, 256
 
@@ -56,7 +56,7 @@ def test_it_names_the_layer_and_saves_what_a_checkpoint_by_hand_saves(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a device of a tenth of the memory, so that a small program is large for it."""
-    monkeypatch.setattr(layer_residuals, "_SCARCE", 0.0)
+    monkeypatch.setattr(scarce_memory, "SCARCE", 0.0)
     [one] = of(loss, BATCH, target=target)
     assert one.names == ("layer",)
     assert int(one.line.rpartition(":")[2]) == loss.__code__.co_firstlineno + 2
@@ -78,7 +78,7 @@ def test_it_names_the_layer_and_saves_what_a_checkpoint_by_hand_saves(
     ids=["checkpointed", "enough memory", "toy"],
 )
 def test_twins_have_no_finding(function: Any, batch: int, scarce: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layer_residuals, "_SCARCE", scarce)
+    monkeypatch.setattr(scarce_memory, "SCARCE", scarce)
     for one in of(function, batch, target="h100"):  # JAX 0.10 does not say what memory an absent device needs
         assert scarce and one.stake.whole is None
 

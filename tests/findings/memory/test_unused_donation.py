@@ -72,6 +72,18 @@ def test_a_result_of_another_sharding() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Some donated buffers were not usable")
+def test_a_result_of_which_a_device_holds_a_part_alone() -> None:
+    """The argument is whole on each device: sharded as the result is, an eighth of it is left, and that is donated."""
+    parts = {"w": jax.NamedSharding(jax.sharding.AbstractMesh((8,), ("x",)), P("x"))}
+    function = jax.jit(update, donate_argnames="p", out_shardings=parts)
+    [one] = of(function, FULL, array(), target="cpu:8", mesh={"x": 8}, in_specs=(P(), P("x")))
+    assert one.stake.most == MATRIX
+    trial = one.try_()
+    assert trial.outcome is TrialOutcome.PAYS
+    assert trial.realised == pytest.approx(MATRIX, rel=0.05)
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers were not usable")
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [(update_alike, (HALF, array())), (update, (FULL, array())), (total, (FULL, array()))],

@@ -14,7 +14,7 @@ from jax.sharding import PartitionSpec as P
 from jaxstage_ext import Inspection, inspect
 from jaxstage_ext.findings.finding import StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
-from jaxstage_ext.findings.found import FoundIn
+from jaxstage_ext.findings.found import FoundIn, said_briefly
 
 pytestmark = pytest.mark.usefixtures("no_workers_left", "kept_answers")
 
@@ -118,12 +118,38 @@ def test_a_gradient_whose_exchange_takes_longer_than_its_work(target: str) -> No
     assert found.caveat
 
 
+def parallel_block(x: Any, a: Any, v: Any, b: Any, w: Any) -> Any:
+    attention = jax.lax.with_sharding_constraint(a @ v, P())
+    mlp = jax.lax.with_sharding_constraint(b @ w, P())
+    return x + attention + mlp
+
+
+def summed_first(x: Any, a: Any, v: Any, b: Any, w: Any) -> Any:
+    return x + (a @ v + b @ w)
+
+
+@pytest.mark.parametrize("target", ["v5e:2x2", "h100:4"])
+def test_two_products_that_are_summed_over_the_devices_apart(target: str) -> None:
+    """Of two all-reduces of one size one is left, as of the program that adds the products first."""
+    arguments = [shape(2048, 2048)] * 5
+    specs = P(), P(None, "data"), P("data"), P(None, "data"), P("data")
+    made, [found, *_] = of(parallel_block, *arguments, target=target, specs=specs, out=P())
+    assert line(parallel_block, 3) in found.line
+    better, left = of(summed_first, *arguments, target=target, specs=specs, out=P())
+    assert found.trial is not None and found.trial.outcome is TrialOutcome.PAYS
+    sent = found.trial.inspection.collectives.sent.most
+    assert sent == better.collectives.sent.most == made.collectives.sent.most / 2
+    assert not any(one.can_be_tried for one in left)
+
+
 def test_what_is_exposed_is_told_before_its_causes_are_asked_for() -> None:
     needs("h100:4")
     arguments = shape(4096, 4096), shape(256, 4096), shape(256, 4096)
     specs = P(), P("data"), P("data")
     made = inspect(step, *arguments, target="h100:4", mesh=MESH, in_specs=specs, out_specs=P())
     [found] = [one for one in made.findings if one.kind is FindingKind.COLLECTIVE]
+    [last] = said_briefly(made.program)[-1]
+    assert FindingKind.COLLECTIVE.value in last and ".all()" in last
     assert not made.collectives.rows[0].hidden and found.rows["hlo"]
     assert line(step, 1) in found.line
 

@@ -111,6 +111,27 @@ def test_an_array_that_every_iteration_copies_from_the_host() -> None:
     assert found_in(fetched_in_turn, on_host((STEPS, 256, 256)), X, target="h100") == []
 
 
+def fetched_whole(tables: Any, x: Any) -> Any:
+    tables, x = jax.device_put((tables, x), jax.memory.Space.Device)
+    return lax.scan(lambda x, one: (jnp.tanh(x @ one), None), x, tables)
+
+
+@pytest.mark.parametrize("target", ["h100", "v5e:1x1"])
+def test_an_array_that_is_copied_whole_before_a_loop_that_reads_its_parts(target: str) -> None:
+    """The trial copies one matrix of eight at a time, of which a device holds two at most."""
+    count, matrix = 8, 1024 * 1024 * 4
+    made = found_in(fetched_whole, on_host((count, 1024, 1024)), on_host((64, 1024)), target=target)
+    [found] = made
+    assert found.line.endswith(f":{fetched_whole.__code__.co_firstlineno + 1}")
+    assert found.stake.most == matrix * count
+    trial = found.try_()
+    if found.stake.whole is None:  # JAX 0.10 does not say what an executable for an absent device takes
+        assert trial.outcome is TrialOutcome.UNKNOWN
+    else:
+        assert trial.outcome is TrialOutcome.PAYS
+        assert matrix * (count - 2) <= trial.realised < matrix * count + 1024
+
+
 def update(table: Any, rows: Any) -> Any:
     return table.at[jnp.arange(5)].set(rows)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -213,6 +215,23 @@ def test_the_window_is_that_of_the_steps() -> None:
     assert time.work.total == 80 * 10**6
     assert built.steps()["duration"].tolist() == pytest.approx([40e-6, 40e-6])
     assert built.steps()["busy"].tolist() == pytest.approx([30e-6, 30e-6])
+
+
+def in_steps(calls: int, busy: float) -> Timeline:
+    """Two steps of 1,000 µs each, of so many runs of one program."""
+    steps = [host(f"train {n}", 1000 * n, 1000, EventKind.STEP) for n in range(2)]
+    gap = 1000 / calls
+    runs = [replace(kernel("dot.1", gap * n, gap * busy), run=n) for n in range(2 * calls)]
+    return timeline([*runs, *steps], {"dot.1": 7})
+
+
+def test_a_program_that_each_step_calls_many_times() -> None:
+    """Of a loop in Python each call takes longer than its work; of few calls, or of a busy device, nothing is said."""
+    built = in_steps(50, 0.1)
+    assert (built.headline.repeated, built.headline.calls) == ("step", 50)
+    assert "calls step 50 times" in said(built)
+    assert not in_steps(10, 0.1).headline.repeated
+    assert "times from Python" not in said(in_steps(50, 0.9))
 
 
 def test_ranges_with_hardware_counters_are_not_those_of_warps() -> None:

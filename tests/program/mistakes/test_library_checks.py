@@ -82,6 +82,7 @@ def test_what_the_user_wrote_is_told_from_the_checks() -> None:
     assert "EQX_ON_ERROR" not in told(printed, Y) and "Leave them out" in told(printed, Y)
 
 
+@pytest.mark.once("what equinox does with its variable")
 @pytest.mark.parametrize("name", ["checked", "of_solver_and_times"])
 def test_the_environment_variable_does_what_is_said(name: str) -> None:
     args = "Y, jnp.float32(1)" if name == "of_solver_and_times" else "Y"

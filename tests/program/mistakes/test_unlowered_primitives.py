@@ -13,6 +13,8 @@ from absent import needs
 from jaxstage_ext import inspect
 from jaxstage_ext.program.mistakes import explained_error
 
+pytestmark = pytest.mark.usefixtures("kept_answers")
+
 X = jnp.eye(8) * 2
 CALLS = {
     "eig": lambda x: jnp.linalg.eigvals(x),

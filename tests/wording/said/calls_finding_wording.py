@@ -38,6 +38,8 @@ SAID = {
     "split key of a state": wording.split_key("state['rng']", "uniform", False),
     "split key in a loop": wording.split_key("key", "scan", True),
     "bind once": wording.bind_once("step", "config"),
+    "drawn alike": wording.drawn_alike("bernoulli", "data", 8),
+    "own key": wording.own_key("data"),
     "nnx.jit": wording.traverses(("net",), 0.0016),
     "nnx.jit: several": wording.traverses(("net", "optimizer"), 0.0016),
     "cached partial": wording.cached_partial("step", ("net", "optimizer"), ("x", "y")),

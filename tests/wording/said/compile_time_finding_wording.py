@@ -5,6 +5,8 @@ from wordings import constants
 from jaxstage_ext.findings.compile_time import compile_time_finding_wording as wording
 
 SAID = {
+    "grows": wording.grows(100, 500, 502),
+    "write into": wording.write_into(100),
     "levels": wording.levels(701, 703),
     **constants(wording),
     "compiled again": wording.compiled_again("step", 1, "x is float64, was float32"),

@@ -16,6 +16,7 @@ SAID = {
     "promoted: several": wording.promoted(("a", "b", "c", "d"), "bf16", "f32", 41, 12),
     **{f"narrow it: {kind.name}": wording.narrow_it(name, kind, "bfloat16") for kind, name in (
         (SourceKind.LITERAL, wording.scalar(0.5)), (SourceKind.MADE, MADE), (SourceKind.CAPTURED, "scale"))},
+    "narrow it: a scalar with a name": wording.narrow_it("lr", SourceKind.LITERAL, "bfloat16"),
     "narrow enough": wording.is_narrow_enough("bf16", "f32", False),
     "narrow enough, on a CPU": wording.is_narrow_enough("bf16", "f32", True),
     "became a loop": wording.became_loop("scatter", 4096),
@@ -31,6 +32,7 @@ SAID = {
     "one branch": wording.one_branch(),
     "repeated": wording.repeated(("lu", "dot_general", "lu"), 50),
     "repeated, unknown": wording.repeated(("sort",), None),
+    "repeated, in a branch": wording.repeated(("lu",), 50, True),
     "before the loop": wording.before_the_loop(("In [2]:3", "In [2]:4")),
     "before the loop, no line": wording.before_the_loop(()),
     "masked": wording.masked(6, 0.49),
@@ -70,4 +72,7 @@ SAID = {
     "barrier": wording.barrier(1, 4e6),
     "barriers": wording.barrier(3, 4e6),
     "without a barrier": wording.without_barrier(),
+    "idle axis": wording.idle_axis("data", 8),
+    "shard batch": wording.shard_batch("x", "data"),
+    "shard batch, no name": wording.shard_batch("", "data"),
 }  # fmt: skip

@@ -36,6 +36,7 @@ SAID = {
     "first key alone": wording.first_key_alone("keys", 32, "unsafe_rbg"),
     "keys of their own": wording.keys_of_their_own("keys", 32),
     "replicated state": wording.replicated_state(("params", "state"), "data", 8, SIZE),
+    "shard as result": wording.shard_as_result("state", "result"),
     "shard state": wording.shard_state(("params", "state"), "data", 8),
     "unused donation: dtype": wording.unused_donation(
         ("p['w']",), "result['w']", "dtype", ("bf16[8,8]", "f32[8,8]"), SIZE
@@ -47,6 +48,13 @@ SAID = {
     "make alike: layout": wording.make_alike("p['w']", "result['w']", "layout", "bf16[8,8]"),
     "index array: one-hot": wording.index_array(True, SIZE, 1_000_000),
     "index array: of a gather": wording.index_array(False, SIZE, 1_000_000),
+    "whole intermediate": wording.whole_intermediate("f32[8192,32768]", 1_073_741_824, 0, 8),
+    "in pieces": wording.in_pieces(1024, ("In [2]:3", "In [2]:4"), False),
+    "in pieces: differentiated": wording.in_pieces(1024, ("In [2]:3",), True),
+    "in pieces: no lines": wording.in_pieces(1024, (), False),
     "tile padding": wording.tile_padding("f32[100000,4,4]{1,2,0:T(4,128)}", SIZE, 1_000_000),
     "fill tiles": wording.fill_tiles(4, 128),
+    "large temporaries": wording.large_temporaries("f32[60000,500,500]", 60_000_000_000, 1.2e11, 1.41),
+    "map in batches": wording.map_in_batches(256),
+    **{f"attention: {platform}": wording.attention(platform) for platform in ("cpu", "gpu", "tpu")},
 }

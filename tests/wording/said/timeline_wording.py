@@ -43,6 +43,8 @@ SAID = {
     "always idle": said(idle=0.999),
     "exposed collectives and copies": said(exposed_collective=0.2, exposed_copy=0.1),
     "work of no line": said(attributed=0.7),
+    "one program many times": said(Bound.HOST, 1, 0.9, repeated="leapfrog", calls=1200),
+    "one program many times, which the device takes": said(repeated="leapfrog", calls=1200),
     "many short gaps": said(Bound.LAUNCH, 1, 0.4, gaps=1200, typical_gap=2e-5),
     **{f"idle, the host: {cause.name}": idle(cause) for cause in HostCause},
     **{f"idle, the host in a line: {cause.name}": idle(cause, PYTHON) for cause in HostCause},

@@ -29,9 +29,11 @@ class InvariantWork(NamedTuple):
     trips: int | None
     """None unknown."""
     rows: Longs
-    """The instructions of its body that compute the same each time, in order."""
+    """The instructions of its body, and of branches in it, that compute the same each time, in order."""
     body: Longs
     """All that run in an iteration, those of loops and calls inside too."""
+    is_in_branch: bool
+    """Whether some of the instructions run only where a conditional takes their branch."""
 
 
 def read(module: Module) -> list[InvariantWork]:
@@ -42,24 +44,66 @@ def read(module: Module) -> list[InvariantWork]:
         count = trips[loop].trips
         if count is not None and count < 2:
             continue
-        rows = _invariant(module, int(module.called[loop][0]))
+        body = int(module.called[loop][0])
+        rows = _invariant(module, body)
         if len(rows):
-            found.append(InvariantWork(loop, count, rows, instructions_inside(module, loop)))
+            is_in_branch = bool((module.computation[rows] != body).any())
+            found.append(InvariantWork(loop, count, rows, instructions_inside(module, loop), is_in_branch))
     return found
 
 
 def _invariant(module: Module, body: int) -> Longs:
     rows = np.flatnonzero(module.computation == body)
-    known = _unchanged(module, body, rows)
-    for row in rows.tolist():
-        opcode = module.opcode[row]
-        if opcode in (b"constant", b"iota") or (opcode not in _CHANGES and _reads(module, row, known)):
-            known.add(row)
+    known = _computed_of(module, rows, _unchanged(module, body, rows))
+    known |= _in_branches(module, rows, known)
     calls = np.array([row for row in known if module.opcode[row] == b"custom-call"], np.int64)
     targets = module.strings(module.fields(calls, schema.INSTRUCTION_TARGET)[schema.INSTRUCTION_TARGET], len(calls))
     known -= {row for row, target in zip(calls.tolist(), targets, strict=True) if b"callback" in target}
     made = [row for row in sorted(known) if module.opcode[row] not in _FILLS and not _only_fills(module, row)]
     return np.array(made, np.int64)
+
+
+def _computed_of(module: Module, rows: Longs, known: set[int]) -> set[int]:
+    """Those of a computation, in order, that are computed of what is known alone, and that itself."""
+    for row in rows.tolist():
+        opcode = module.opcode[row]
+        if opcode in (b"constant", b"iota") or (opcode not in _CHANGES and _reads(module, row, known)):
+            known.add(row)
+    return known
+
+
+def _in_branches(module: Module, rows: Longs, known: set[int]) -> set[int]:
+    """Those in the branches of a computation's conditionals, which are given what never changes."""
+    found: set[int] = set()
+    for row in rows[module.opcode[rows] == b"conditional"].tolist():
+        if row in known:
+            continue
+        for branch, operand in zip(module.called[row], module.operands[row][1:], strict=False):
+            inside = np.flatnonzero(module.computation == int(branch))
+            given = _given(module, inside, operand, known)
+            own = _computed_of(module, inside, given) if given else set()
+            found |= own | _in_branches(module, inside, own)
+    return found
+
+
+def _given(module: Module, rows: Longs, operand: int, known: set[int]) -> set[int]:
+    """Of a branch, its argument or the elements of it that are known where it is called."""
+    [parameter] = rows[module.opcode[rows] == b"parameter"].tolist() or [-1]
+    operand = _behind(module, operand)
+    if parameter < 0 or operand < 0:
+        return set()
+    if operand in known:
+        return {parameter}
+    if module.opcode[operand] != b"tuple":
+        return set()
+    parts = module.operands[operand]
+    numbers = _elements(module, rows, parameter)
+    return {row for row, at in numbers.items() if at < len(parts) and _behind(module, parts[at]) in known}
+
+
+def _reads(module: Module, row: int, known: set[int]) -> bool:
+    operands = module.operands[row]
+    return bool(operands) and all(operand in known for operand in operands)
 
 
 def _only_fills(module: Module, row: int) -> bool:
@@ -70,27 +114,22 @@ def _only_fills(module: Module, row: int) -> bool:
     return bool(np.isin(inside, _FILLS).all())
 
 
-def _reads(module: Module, row: int, known: set[int]) -> bool:
-    operands = module.operands[row]
-    return bool(operands) and all(operand in known for operand in operands)
-
-
 def _unchanged(module: Module, body: int, rows: Longs) -> set[int]:
     """The elements of the loop's state that each iteration hands on as they are, where the body reads them."""
     parameter, root = rows[module.opcode[rows] == b"parameter"], int(module.roots[body])
+    number = _elements(module, rows, int(parameter[0]))
+    handed_on = [_behind(module, operand) for operand in module.operands[root]]
+    return {row for row, at in number.items() if at < len(handed_on) and number.get(handed_on[at]) == at}
+
+
+def _elements(module: Module, rows: Longs, parameter: int) -> dict[int, int]:
+    """Which element of a parameter those of a computation's instructions are that take one."""
     elements = rows[module.opcode[rows] == b"get-tuple-element"]
-    if len(parameter) != 1 or module.opcode[root] != b"tuple":
-        return set()
     field = module.fields(elements, _TUPLE_INDEX)[_TUPLE_INDEX]
     index = np.zeros(len(elements), np.int64)
     index[field.row] = field.value
-    number = {
-        row: at
-        for row, at in zip(elements.tolist(), index.tolist(), strict=True)
-        if module.operands[row][0] == int(parameter[0])
-    }
-    handed_on = [_behind(module, operand) for operand in module.operands[root]]
-    return {row for row, at in number.items() if at < len(handed_on) and number.get(handed_on[at]) == at}
+    pairs = zip(elements.tolist(), index.tolist(), strict=True)
+    return {row: at for row, at in pairs if module.operands[row][0] == parameter}
 
 
 def _behind(module: Module, row: int) -> int:

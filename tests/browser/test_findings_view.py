@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.cells import SETUP
 from tests.browser.legible import assert_legible
 from tests.browser.notebook_page import settle
+from tests.browser.test_narrow_panel import MOST_HEAD, below_top
 from tests.browser.test_reopen import WITHOUT_WIDGETS, copied
 
 if TYPE_CHECKING:
@@ -44,6 +45,18 @@ def findings(panel: PanelOnPage) -> None:
     panel.tab("findings").click()
     panel.root.locator(".jxs-finding").first.wait_for()
     settle(panel.root)
+
+
+def test_what_was_found_opens_first_and_one_line_above_the_code_leads_to_it(stepped: NotebookPage) -> None:
+    panel = stepped.panel()
+    panel.root.locator(".jxs-finding").first.wait_for()
+    panel.tab("code").click()
+    settle(panel.root)
+    assert below_top(panel.pane("python").locator(".jxs-code"), panel.root) <= MOST_HEAD
+    head = panel.root.locator(".jxs-head-finding")
+    expect(head).to_contain_text("Could save")
+    head.click()
+    panel.root.locator(".jxs-finding").first.wait_for()
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
@@ -86,6 +99,9 @@ def test_a_change_is_tried_and_a_saved_notebook_keeps_what_it_gave(
     donation.locator(".jxs-trial tbody tr").first.wait_for()
     stepped.screenshot("findings tried")
     told = donation.locator(".jxs-finding-stake").inner_text()
+    assert "of the memory needed" in told
+    first = panel.root.locator(".jxs-finding").first.locator(".jxs-finding-stake").inner_text()
+    expect(panel.root.locator(".jxs-head-finding")).to_contain_text(first.split("saves ")[-1].strip())
     stepped.page.wait_for_function(WITHOUT_WIDGETS, polling=100)
     stepped.page.wait_for_function(HOLDS, arg="Tried:", polling=100)
     stepped.save()

@@ -214,7 +214,7 @@ def test_the_summary_holds_it_once_and_every_form_shows_it() -> None:
     first, second = (one.summary() for one in inspection.targets.values())
     assert [one["target"] for one in first["compare"]["rows"]] == ["local", "cpu:2"]
     assert (first["compare"]["row"], second["compare"]) == (0, {"row": 1})
-    assert first["views"][1] == "compare"
+    assert first["views"][2] == "compare"
     assert "memory needed" in repr(inspection).split("┌")[0]
     assert inspected("local").summary()["compare"] is None
 

@@ -63,5 +63,7 @@ def saved_calls(programs: Programs, source: bool | None, replies_of: RepliesOf) 
         replies = {name: replies_of(program) for name, program in named.items()}
         parts = saved.parts(named, source)
         heads = {name: with_finding(cast("Summary", head), named[name]) for name, (head, _, _) in parts.items()}
-        said = {name: {"finding": head["finding"], "open": head["open"]} for name, head in heads.items()}
+        said = {
+            name: {"finding": head.get("finding", ""), "open": head.get("open", "")} for name, head in heads.items()
+        }
         yield SavedCall(targets[0].label, parts, saved.compared(targets[0]), replies, said)

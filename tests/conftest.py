@@ -94,10 +94,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(time_limits.TimeLimits())
 
 
-def pytest_collection(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """In the processes that collect, not in the one that hands out their tests."""
-    if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None):
-        eager_operations.keep()
+    if not hasattr(session.config, "workerinput") and session.config.getoption("numprocesses", None):
+        return (yield)
+    with eager_operations.kept():
+        return (yield)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

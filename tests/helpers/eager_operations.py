@@ -1,9 +1,8 @@
 """Operations that run by themselves, such as `jnp.ones((8, 8))` at the head of a test file, are compiled once a week.
 
 Each is 20 to 100 ms of a processor, for each shape, in each test process; read from the folder of `compiled_once` it is
-2. Programs are compiled anew in each test, by a call and by `inspect`: JAX's own operations alone are kept, as
-`dispatch.apply_primitive` runs them, and what functions of `jax.numpy` and `jax.random` call. JAX's events and its log
-are what they were.
+2. JAX's own operations alone are kept, as `dispatch.apply_primitive` runs them, and what functions of `jax.numpy` and
+`jax.random` call, while tests are collected: in a test everything is compiled as it is for users.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import contextlib
 import hashlib
 import re
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -25,15 +25,16 @@ _OF_USERS = ("jit_scan", "jit_while", "jit_cond", "jit_custom", "jit_shard_map",
 """Operations that hold a function of the user's, whose lines are in the module."""
 
 
-def keep() -> None:
-    """From now on in this process. JAX is imported here: a test process has it anyway."""
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """Within the block, they come from the folder, where they are there, and go to it. JAX is imported here."""
     from jax._src import compiler
 
     from jaxstage_ext.core.targets import packages
 
     compile_ = compiler.backend_compile_and_load
 
-    def kept(backend: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any) -> Any:
+    def read_or_compiled(backend: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any) -> Any:
         if backend.platform != "cpu" or host_callbacks or not _is_of_jax(module.operation.attributes["sym_name"].value):
             return compile_(backend, module, executable_devices, options, host_callbacks)
         text = module.operation.get_asm(enable_debug_info=False)  # wherever it is called
@@ -48,7 +49,11 @@ def keep() -> None:
             compiled_once.keep_bytes(path, made.serialize())
         return made
 
-    compiler.backend_compile_and_load = kept
+    compiler.backend_compile_and_load = read_or_compiled
+    try:
+        yield
+    finally:
+        compiler.backend_compile_and_load = compile_
 
 
 def _is_of_jax(name: str) -> bool:

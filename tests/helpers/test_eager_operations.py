@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import compiled_once
+import eager_operations
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,10 +16,11 @@ X = np.arange(15, dtype=np.float32).reshape(3, 5)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     jax.clear_caches()
     monkeypatch.setattr(compiled_once, "folder", lambda _: tmp_path)
-    return tmp_path
+    with eager_operations.kept():
+        yield tmp_path
 
 
 def test_they_are_kept_and_give_the_same(folder: Path) -> None:

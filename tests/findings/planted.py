@@ -248,7 +248,7 @@ def many_small_kernels() -> Planted:
             x = jnp.linalg.qr(x)[0]
             return jnp.sort(jnp.cumsum(x, 0), 0) / 8
 
-        return jax.lax.fori_loop(0, 200, body, x)
+        return jax.lax.fori_loop(0, 500, body, x)
 
     return Planted(run, (_shape(16, 16),), FindingKind.SMALL_KERNELS, "h100")
 

@@ -21,7 +21,7 @@ from jaxstage_ext.report.progress import Progress
 LAUNCH = 1e-6
 """Seconds that a kernel takes at least, whatever it computes: about 1 µs within a CUDA graph, 2 to 5 µs outside."""
 _LEAST_LAUNCHES, _TIMES, _MOST_OF_THEM = 2_000, 2.0, 0.5
-"""A call of fewer launches is over in some milliseconds, as a short solver or filter is; one of many is worth a change."""
+"""A call of fewer launches is over in some milliseconds, as a short solver or filter is."""
 
 
 def applies(program: Program) -> bool:

@@ -15,7 +15,7 @@ from jaxstage_ext.findings.detector import Detector, is_compiled
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.memory import memory_finding_wording as wording
-from jaxstage_ext.findings.memory import residual_memory
+from jaxstage_ext.findings.memory import residual_memory, whole_intermediate
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.largest_array import LargestArray, largest_array
@@ -35,7 +35,7 @@ def find(program: Program, progress: Progress | None = None) -> list[Finding]:
         return []
     if fit.needed < _FULL * fit.room or temporaries < _MOSTLY * fit.needed:
         return []
-    if residual_memory.find(program):
+    if residual_memory.find(program) or (whole_intermediate.applies(program) and whole_intermediate.find(program)):
         return []
     module, array = program.module, largest_array(program)
     if array is None or array.size < _LARGE * temporaries:

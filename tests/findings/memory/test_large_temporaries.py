@@ -74,5 +74,5 @@ def test_a_vmap_over_other_axes_is_compiled_in_pieces(in_axes: Any) -> None:
     arguments = (shape(500, SAMPLES),) if in_axes == 1 else (shape(SAMPLES, 500), shape())
     [one] = found(inspect(function, *arguments, target="h100"), FindingKind.WHOLE_INTERMEDIATE)
     made = one.try_()
-    assert made.outcome is TrialOutcome.PAYS
-    assert made.realised <= one.stake.most
+    assert made.outcome is (TrialOutcome.UNKNOWN if one.stake.whole is None else TrialOutcome.PAYS)
+    assert made.realised is None or made.realised <= one.stake.most

@@ -53,7 +53,7 @@ def test_a_module_of_a_dump_has_its_tabs(open_notebook: Opener, lab: Server) -> 
     notebook.run_all()
     panel = notebook.panel()
     tabs = panel.root.get_by_role("tab")
-    assert [tab.split("\n")[0] for tab in tabs.all_inner_texts()][:1] == ["Code"]
+    assert [tab.split("\n")[0] for tab in tabs.all_inner_texts()][:2] == ["Findings", "Code"]
     for name in ("Memory", "Passes", "Machine code", "Cost"):
         panel.root.get_by_role("tab", name=name).click()
         expect(panel.root.locator("[aria-busy='true']")).to_have_count(0)

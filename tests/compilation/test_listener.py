@@ -14,7 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxstage_ext.compilation.events import running_stages
 from jaxstage_ext.compilation.records.compile_record import Asker, Entry, StageName
+from jaxstage_ext.core.jax_private.compile_frames import EventFrames
+from tests.helpers.compile_records import compile_record, stage_runs
 from tests.helpers.heard_compiles import ALL, Heard, heard_compiles, stages
 
 
@@ -193,6 +196,23 @@ def test_ahead_of_time(heard: Heard) -> None:
     assert again.signature.avals[0].shape == (3,)
     assert again.function is not None
     assert again.compiler_options == (("xla_embed_ir_in_executable", True),)
+
+
+def test_a_frame_with_the_address_of_a_former_one_continues_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found where a compile ahead of time stood in the record of another function of that name, traced before."""
+
+    def frame_of_a_trace() -> Any:
+        return sys._getframe()
+
+    def frame_of_a_compile() -> Any:
+        return sys._getframe()
+
+    monkeypatch.setattr(running_stages, "id", lambda frame: 1, raising=False)
+    running = running_stages.RunningStages()
+    traced = compile_record(stages=stage_runs(lower=0.0, compiled=0.0))
+    running.add(traced, EventFrames(driver=frame_of_a_trace()))
+    assert running.continued(EventFrames(driver=frame_of_a_trace()), StageName.COMPILE, "step") is traced
+    assert running.continued(EventFrames(driver=frame_of_a_compile()), StageName.COMPILE, "step") is None
 
 
 def test_under_a_transformation(heard: Heard) -> None:

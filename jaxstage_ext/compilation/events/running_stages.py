@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from types import CodeType
 
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, StageName, StageRun
 from jaxstage_ext.core.jax_private import compile_frames
@@ -30,12 +31,16 @@ class RunningStage:
     """JAX's count of traces at its start, of a trace."""
 
 
+_Driver = tuple[int, CodeType | None]
+"""The id of a frame, which may be that of a former one, and its code, which tells some of those apart."""
+
+
 @dataclass(slots=True)
 class _Recent:
     """A record, and the frame that ran its stages."""
 
     record: CompileRecord
-    driver: int
+    driver: _Driver
 
 
 class RunningStages(threading.local):
@@ -108,8 +113,9 @@ class RunningStages(threading.local):
         self._recent.clear()
 
 
-def _driver(frames: EventFrames) -> int:
-    return id(frames.call or frames.driver)
+def _driver(frames: EventFrames) -> _Driver:
+    frame = frames.call or frames.driver
+    return id(frame), None if frame is None else frame.f_code
 
 
 def _may_follow(stage: StageName, name: str, record: CompileRecord) -> bool:

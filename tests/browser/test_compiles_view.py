@@ -148,6 +148,7 @@ def test_a_record_opens_without_a_compile(open_notebook: Opener, lab: Server) ->
     before = notebook.page.locator(".jp-OutputArea-executeResult pre").nth(1).inner_text()
     panel.get_by_role("button", name="Open", exact=True).click()
     expect(panel.locator(".jxs-signature")).to_contain_text("step(")
+    panel.locator('[role="tab"][data-view="code"]').click()  # the recompile is a finding, which opens
     panel.locator('[data-doc="python"]').wait_for()
     expect(panel.locator('[role="tab"]').nth(3)).to_be_visible()
     notebook.screenshot("compiles-opened")

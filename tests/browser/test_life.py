@@ -101,6 +101,7 @@ def test_several_calls_give_one_panel_with_a_picker(open_notebook: Opener, lab: 
     picker = panel.root.locator(".jxs-picker")
     expect(picker.locator("option")).to_have_count(2)
     picker.select_option(index=1)
+    panel.tab("code").click()  # gradients outside of jax.jit have a finding, which opens
     panel.show_panes("python", "jaxpr")
     panel.pane("jaxpr").locator(".jxs-gradient").first.hover()
     assert "gradient of" in panel.detail().lower()

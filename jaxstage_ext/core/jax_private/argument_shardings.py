@@ -11,7 +11,12 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 
 def named(traced: Any) -> list[Any]:
-    """Of each argument its NamedSharding, by `jax.jit`'s options or the array's own; None of any other."""
+    """Of each argument its NamedSharding, by `jax.jit`'s options or the array's own; None of any other.
+
+    All are None of a call of which only the jaxpr is kept, as of one out of the compile log.
+    """
+    if not isinstance(traced, jax.stages.Traced):
+        return [None] * len(traced.jaxpr.jaxpr.invars)
     count = len(traced._consts)
     given = list(traced._params["in_shardings"])[count:]
     own = [getattr(each, "sharding", None) for each in traced._meta_tys_flat[count:]]
@@ -23,7 +28,9 @@ def named(traced: Any) -> list[Any]:
 
 
 def asked(traced: Any) -> list[Any]:
-    """Of each result the NamedSharding that `jax.jit`'s options ask for; None of any other."""
+    """Of each result the NamedSharding that `jax.jit`'s options ask for; None of any other, and where `named` is."""
+    if not isinstance(traced, jax.stages.Traced):
+        return [None] * len(traced.jaxpr.jaxpr.outvars)
     return [one if isinstance(one, NamedSharding) else None for one in traced._params["out_shardings"]]
 
 

@@ -25,6 +25,7 @@ def test_hlo_begins_at_its_first_linked_instruction_and_a_jaxpr_at_the_main_one(
     notebook.run_all()
     panel = notebook.panel()
     panel.stage("compile", "done").wait_for()
+    panel.tab("code").click()  # one key for all layers is a finding, which opens
     panel.show_panes("jaxpr", "hlo")
     panel.pane("hlo").locator("[data-row] .jxs-line", has_text="ENTRY").first.wait_for()
     head, parameters, first = panel.in_view("hlo")[:3]

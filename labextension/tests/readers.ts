@@ -119,7 +119,7 @@ export const READERS: Record<string, Reader> = {
   exchanges: { read: readExchanges },
   shardings: { read: readWithPlaces, byView: ["mesh"], unused: ["values", "whole"] },
   sharding_map: { read: readLayout },
-  collectives: { read: readCollectives, byView: ["headline", ...OF_COLLECTIVES] },
+  collectives: { read: readCollectives, byView: ["headline", "notes", ...OF_COLLECTIVES] },
   lane: { read: Lane.read },
   warnings: { read: Warned.read },
   // of the coarse picture, as of a tile, the last count says no more than the number of segments

@@ -157,3 +157,11 @@ it("kinds that take a compile wait for a click, with their price", async () => {
 it("lines of a diff are told by their signs, its head by its own", () => {
   expect(["--- a", "+++ b", "@@ -1 +1 @@", "-x", "+x", " x"].map(kindOf)).toEqual(["head", "head", "head", "removed", "added", ""]);
 });
+
+it("only what a trial contradicted is crossed out", async () => {
+  const [first] = recordedReply("findings").result.findings as Record<string, object>[];
+  const tried = (outcome: string) => finding({ key: outcome, stake: outcome, trial: { ...first?.trial, outcome } });
+  await open(() => replyOf({ findings: ["pays", "makes it worse", "unknown"].map(tried) }));
+  expect($$(".jxs-finding-stake s").map((struck) => struck.textContent).filter(Boolean)).toEqual(["makes it worse"]);
+  expect($('.jxs-finding-stake[data-outcome="unknown"]')?.textContent).toContain("unknown");
+});

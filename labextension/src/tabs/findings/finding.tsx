@@ -11,6 +11,8 @@ import { Tried, Trying } from "./trial";
 
 const TABS = byName<string>({ cost: "Cost", memory: "Memory", shardings: "Shardings", collectives: "Collectives", dtypes: "Dtypes", layouts: "Layouts", effects: "Effects", passes: "Passes", machine: "Machine code", timeline: "Timeline" });
 const PAYS = "pays";
+/** A trial that cannot tell contradicts nothing. */
+const UNKNOWN = "unknown";
 const CERTAINTIES = byName<string>({
   counted: "what is so and what it costs stand in the program",
   inferred: "the line or the cause is concluded from what surrounds it",
@@ -44,7 +46,11 @@ function Stake({ share, stake, trial }: Pick<Finding, "share" | "stake" | "trial
         <b class="jxs-anywhere">
           <span aria-hidden="true">{OUTCOMES[trial.outcome] ?? "?"}</span> <Said text={trial.text} />
         </b>
-        <s class="jxs-dim jxs-cut">{trial.outcome !== PAYS && stake}</s>
+        {trial.outcome === UNKNOWN ? (
+          <span class="jxs-dim jxs-cut">{stake}</span>
+        ) : (
+          <s class="jxs-dim jxs-cut">{trial.outcome !== PAYS && stake}</s>
+        )}
       </span>
     );
   }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.core.jax_private import jaxprs, rematerialized
@@ -37,22 +37,14 @@ def without_checkpoints(jaxpr: Any) -> Any:
 
 
 def _rewritten(jaxpr: Any) -> Any:
-    return traced_anew(jaxpr, lambda arrays: _run(jaxpr, arrays)) if outside_of_loops(jaxpr) else jaxpr
+    if not outside_of_loops(jaxpr):
+        return jaxpr
+    return traced_anew(jaxpr, lambda arrays: jaxprs.evaluated(jaxpr, arrays, _results))
 
 
-def _run(jaxpr: Any, arrays: Sequence[Any]) -> list[Any]:
-    known: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
-
-    def read(atom: Any) -> Any:
-        return atom.val if jaxprs.is_literal(atom) else known[atom]
-
-    for eqn in jaxpr.eqns:
-        given = [read(atom) for atom in eqn.invars]
-        if eqn.primitive.name in CHECKPOINTS:
-            made = _run(getattr(eqn.params["jaxpr"], "jaxpr", eqn.params["jaxpr"]), given)
-        elif eqn.primitive.name in _LOOPS:
-            made = _WRITER.apply(eqn, given, None)
-        else:
-            made = _WRITER.apply(rematerialized.with_inner(eqn, _rewritten), given, None)
-        known.update(zip(eqn.outvars, made, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+def _results(eqn: Any, read: Callable[[Any], Any]) -> list[Any]:
+    given = list(map(read, eqn.invars))
+    if eqn.primitive.name in CHECKPOINTS:
+        return jaxprs.evaluated(getattr(eqn.params["jaxpr"], "jaxpr", eqn.params["jaxpr"]), given, _results)
+    changed = eqn if eqn.primitive.name in _LOOPS else rematerialized.with_inner(eqn, _rewritten)
+    return _WRITER.apply(changed, given, None)

@@ -55,7 +55,7 @@ def added_first(jaxpr: Any, addition: Any) -> Any:
 
 
 def _sum(jaxpr: Any, addition: Any) -> _Sum | None:
-    makers = {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
+    makers = jaxprs.makers(jaxpr)
     operands = jaxprs.variables(addition.invars)
     if len(operands) != 2:
         return None

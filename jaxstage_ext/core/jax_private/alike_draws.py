@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core.jax_private import jaxprs
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 
 _DRAWS = ("random_bits", "rng_bit_generator", "threefry2x32")
 _BY_ELEMENT = ("add", "sub", "mul", "div", "max", "min", "select_n", "add_any")
-_CALLS = ("jit", "pjit", "closed_call")
 
 
 class AlikeDraw(NamedTuple):
@@ -43,10 +43,10 @@ def _batch_axes(eqn: Any) -> dict[str, int]:
 
 def _in_body(body: Any, axes: Mapping[str, int], given: Mapping[Any, Any]) -> Iterator[AlikeDraw]:
     """`given` are the draws that make arguments of a function that the body calls."""
-    makers = {made: eqn for eqn in body.eqns for made in eqn.outvars}
+    makers = jaxprs.makers(body)
     for eqn in body.eqns:
         drawn = [_drawn_by(value, makers, given) for value in eqn.invars]
-        if eqn.primitive.name in _CALLS and any(drawn):
+        if eqn.primitive.name in CALLS and any(drawn):
             [inner] = jaxprs.inner_jaxprs(eqn)
             own = {var: draw for var, draw in zip(inner.invars, drawn, strict=True) if draw is not None}
             yield from _in_body(inner, axes, own)
@@ -85,7 +85,7 @@ def _meets_elements(body: Any, value: Any) -> bool:
 
 
 def _is_by_element(eqn: Any, value: Any) -> bool:
-    if eqn.primitive.name in _CALLS:
+    if eqn.primitive.name in CALLS:
         inner = list(_inner(eqn))
         return len(inner) < 8 and any(one.primitive.name == "select_n" for one in inner)
     return eqn.primitive.name in _BY_ELEMENT and eqn.outvars[0].aval.shape == value.aval.shape

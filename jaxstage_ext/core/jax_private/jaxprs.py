@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from jax._src import core as _core
 from jax._src import pretty_printer as _pp
@@ -169,6 +170,30 @@ def _closed_jaxprs(jaxpr: Any) -> list[Any]:
 def variables(atoms: Sequence[Any]) -> list[Any]:
     """The inputs of an equation that are variables, not literals."""
     return [atom for atom in atoms if not isinstance(atom, _core.Literal)]
+
+
+_Value = TypeVar("_Value")
+
+
+def evaluated(
+    jaxpr: Any,
+    given: Sequence[_Value],
+    results_of: Callable[[Any, Callable[[Any], _Value]], Sequence[_Value]],
+    literal: Callable[[Any], _Value] = operator.attrgetter("val"),
+) -> list[_Value]:
+    """The results of a jaxpr whose constants and arguments are `given`, one equation after the other.
+
+    `results_of(eqn, read)` gives the results of an equation, where `read` gives the value of an atom, such as an
+    operand: an array where it is computed, or what is known of it. `literal` gives the value of a literal.
+    """
+    known: dict[Any, _Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], given, strict=True))
+
+    def read(atom: Any) -> _Value:
+        return literal(atom) if isinstance(atom, _core.Literal) else known[atom]
+
+    for eqn in jaxpr.eqns:
+        known.update(zip(eqn.outvars, results_of(eqn, read), strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
 
 
 def parts_of_scan(params: Any, inputs: Sequence[Any]) -> list[list[Any]]:

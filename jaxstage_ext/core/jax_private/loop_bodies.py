@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from jaxstage_ext.core.jax_private import jaxprs, rematerialized
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 
 LOOPS = ("scan", "while")
-_CALLS = ("jit", "pjit", "closed_call")
 _WRITES = ("dynamic_update_slice", "scatter")
 """Beginnings of the names of what writes into its first operand."""
 
@@ -42,7 +42,7 @@ def writes(body: Any, values: Collection[Any]) -> Iterator[tuple[Any, Any]]:
     for eqn in body.eqns:
         if eqn.primitive.name.startswith(_WRITES) and eqn.invars[0] in _variables(values):
             yield eqn, eqn.invars[0]
-        elif eqn.primitive.name in _CALLS:
+        elif eqn.primitive.name in CALLS:
             yield from writes(_called(eqn), _inside(eqn, values))
 
 
@@ -101,7 +101,7 @@ def _parted(body: Any, own: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _in_calls(body: Any, values: Collection[Any]) -> Any:
-    equations = [_with_call(eqn, values) if eqn.primitive.name in _CALLS else eqn for eqn in body.eqns]
+    equations = [_with_call(eqn, values) if eqn.primitive.name in CALLS else eqn for eqn in body.eqns]
     same = all(new is old for new, old in zip(equations, body.eqns, strict=True))
     return body if same else rematerialized.with_equations(body, equations, {})
 

@@ -10,10 +10,10 @@ import jax.dtypes
 from jax._src import dtypes as _dtypes
 
 from jaxstage_ext.core.jax_private import jaxprs
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 
 _FIRST_ALONE = ("rbg", "unsafe_rbg")
 """They draw all rows of a batch from its first key, as `jax.random` documents."""
-_CALLS = ("jit", "pjit", "closed_call")
 
 
 def drawn_from_first(jaxpr: Any, values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
@@ -23,7 +23,7 @@ def drawn_from_first(jaxpr: Any, values: Sequence[Any]) -> Iterator[tuple[Any, A
         read = [(at, var) for at, var in enumerate(eqn.invars) if jaxprs.variables([var]) and var in batches]
         if eqn.primitive.name == "random_bits":
             yield from ((var, eqn) for _, var in read)
-        elif read and eqn.primitive.name in _CALLS:
+        elif read and eqn.primitive.name in CALLS:
             [inner] = jaxprs.inner_jaxprs(eqn)
             outer = {inner.invars[at]: var for at, var in read}
             yield from ((outer[own], deep) for own, deep in drawn_from_first(inner, list(outer)))

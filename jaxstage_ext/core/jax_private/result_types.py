@@ -9,8 +9,7 @@ from jax._src import core as _core
 from jax._src.lax import lax as _lax
 
 from jaxstage_ext.core.jax_private import jaxprs
-
-_CALLS = ("jit", "pjit", "closed_call")
+from jaxstage_ext.core.jax_private.jaxpr_edits import CALLS
 
 
 def converted(jaxpr: Any, dtypes: Mapping[int, Any]) -> Any:
@@ -28,7 +27,7 @@ def maker(jaxpr: Any, number: int) -> Any:
     """The equation that computes a result, inside of jitted functions too; None where it is an argument."""
     var = jaxpr.outvars[number]
     eqn = next((each for each in jaxpr.eqns if any(var is out for out in each.outvars)), None)
-    if eqn is not None and eqn.primitive.name in _CALLS:
+    if eqn is not None and eqn.primitive.name in CALLS:
         [inner] = jaxprs.inner_jaxprs(eqn)
         return maker(inner, next(at for at, out in enumerate(eqn.outvars) if out is var)) or eqn
     return eqn

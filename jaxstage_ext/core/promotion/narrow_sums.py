@@ -32,7 +32,7 @@ def narrow_sums(jaxpr: Any) -> Iterator[NarrowSum]:
 def _of_scan(eqn: Any) -> Iterator[NarrowSum]:
     body, steps = getattr(eqn.params["jaxpr"], "jaxpr", eqn.params["jaxpr"]), eqn.params["length"]
     _, carried, _ = jaxprs.parts_of_scan(eqn.params, body.invars)
-    made = {out: inner for inner in body.eqns for out in inner.outvars}
+    made = jaxprs.makers(body)
     reads = [v for inner in body.eqns for v in jaxprs.variables(inner.invars)]
     for given, result in zip(carried, body.outvars, strict=False):
         inner = None if jaxprs.is_literal(result) else made.get(result)

@@ -68,15 +68,9 @@ class PromotionWalk:
         return results
 
     def walk(self, jaxpr: Any, given: Sequence[Value]) -> list[Value]:
-        known: dict[Any, Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], given, strict=True))
-
-        def read(atom: Any) -> Value:
-            return self._literal(atom) if jaxprs.is_literal(atom) else known[atom]
-
-        for eqn in jaxpr.eqns:
-            results = self._equation(eqn, [read(atom) for atom in eqn.invars])
-            known.update(zip(eqn.outvars, results, strict=True))
-        return [read(atom) for atom in jaxpr.outvars]
+        return jaxprs.evaluated(
+            jaxpr, given, lambda eqn, read: self._equation(eqn, list(map(read, eqn.invars))), self._literal
+        )
 
     def _literal(self, atom: Any) -> Value:
         is_wide = self._widths.is_wide(atom)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxstage_ext.core.jax_private import jaxprs, rematerialized
@@ -35,15 +35,9 @@ class WidenedProducts:
 
     def _walk(self, jaxpr: Any, given: Sequence[str]) -> list[str]:
         """The dtype of which each result is a converted value; "" of none."""
-        known: dict[Any, str] = dict(zip([*jaxpr.constvars, *jaxpr.invars], given, strict=True))
-
-        def read(atom: Any) -> str:
-            return "" if jaxprs.is_literal(atom) else known[atom]
-
-        for eqn in jaxpr.eqns:
-            results = self._equation(eqn, [read(atom) for atom in eqn.invars])
-            known.update(zip(eqn.outvars, results, strict=True))
-        return [read(atom) for atom in jaxpr.outvars]
+        return jaxprs.evaluated(
+            jaxpr, given, lambda eqn, read: self._equation(eqn, list(map(read, eqn.invars))), lambda literal: ""
+        )
 
     def _equation(self, eqn: Any, ins: list[str]) -> list[str]:
         name, inner = eqn.primitive.name, jaxprs.inner_jaxprs(eqn)
@@ -106,23 +100,12 @@ def _rewritten(jaxpr: Any, found: WidenedProducts) -> Any:
     held = {id(eqn) for one in jaxprs.all_jaxprs(jaxpr) for eqn in one.eqns}
     if held.isdisjoint(found.equations):
         return jaxpr
-    return traced_anew(jaxpr, lambda arrays: _run(jaxpr, arrays, found))
 
+    def results(eqn: Any, read: Callable[[Any], Any]) -> list[Any]:
+        given = list(map(read, eqn.invars))
+        if (narrow := found.narrow.get(id(eqn))) is None:
+            return _WRITER.apply(rematerialized.with_inner(eqn, lambda body: _rewritten(body, found)), given, None)
+        same = eqn.replace(params=eqn.params | {"preferred_element_type": eqn.outvars[0].aval.dtype, "precision": None})
+        return _WRITER.apply(same, [_WRITER.cast(array, narrow) for array in given], None)
 
-def _run(jaxpr: Any, arrays: Sequence[Any], found: WidenedProducts) -> list[Any]:
-    known: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
-
-    def read(atom: Any) -> Any:
-        return atom.val if jaxprs.is_literal(atom) else known[atom]
-
-    for eqn in jaxpr.eqns:
-        given = [read(atom) for atom in eqn.invars]
-        if (narrow := found.narrow.get(id(eqn))) is not None:
-            same = eqn.replace(
-                params=eqn.params | {"preferred_element_type": eqn.outvars[0].aval.dtype, "precision": None}
-            )
-            made = _WRITER.apply(same, [_WRITER.cast(array, narrow) for array in given], None)
-        else:
-            made = _WRITER.apply(rematerialized.with_inner(eqn, lambda body: _rewritten(body, found)), given, None)
-        known.update(zip(eqn.outvars, made, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+    return traced_anew(jaxpr, lambda arrays: jaxprs.evaluated(jaxpr, arrays, results))

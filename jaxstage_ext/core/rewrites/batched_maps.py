@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -38,22 +38,14 @@ def _is_map(eqn: Any) -> bool:
 
 
 def _rewritten(jaxpr: Any) -> Any:
-    return traced_anew(jaxpr, lambda arrays: _run(jaxpr, arrays)) if maps(jaxpr) else jaxpr
+    return traced_anew(jaxpr, lambda arrays: jaxprs.evaluated(jaxpr, arrays, _results)) if maps(jaxpr) else jaxpr
 
 
-def _run(jaxpr: Any, arrays: Sequence[Any]) -> list[Any]:
-    known: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
-
-    def read(atom: Any) -> Any:
-        return atom.val if jaxprs.is_literal(atom) else known[atom]
-
-    for eqn in jaxpr.eqns:
-        given = [read(atom) for atom in eqn.invars]
-        made = _mapped(eqn, given) if _is_map(eqn) else None
-        if made is None:
-            made = _WRITER.apply(rematerialized.with_inner(eqn, _rewritten), given, None)
-        known.update(zip(eqn.outvars, made, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+def _results(eqn: Any, read: Callable[[Any], Any]) -> list[Any]:
+    given = list(map(read, eqn.invars))
+    return (
+        _mapped(eqn, given) if _is_map(eqn) else _WRITER.apply(rematerialized.with_inner(eqn, _rewritten), given, None)
+    )
 
 
 def _mapped(eqn: Any, given: Sequence[Any]) -> list[Any]:

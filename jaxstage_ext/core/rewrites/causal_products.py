@@ -73,15 +73,9 @@ class _Walk:
         self._runs = 1.0
 
     def run(self, jaxpr: Any, given: Sequence[_Known]) -> list[_Known]:
-        known: dict[Any, _Known] = dict(zip([*jaxpr.constvars, *jaxpr.invars], given, strict=True))
-
-        def read(atom: Any) -> _Known:
-            return _of_literal(atom) if jaxprs.is_literal(atom) else known[atom]
-
-        for eqn in jaxpr.eqns:
-            results = self._equation(eqn, [read(atom) for atom in eqn.invars])
-            known.update(zip(eqn.outvars, results, strict=True))
-        return [read(atom) for atom in jaxpr.outvars]
+        return jaxprs.evaluated(
+            jaxpr, given, lambda eqn, read: self._equation(eqn, list(map(read, eqn.invars))), _of_literal
+        )
 
     def _equation(self, eqn: Any, ins: list[_Known]) -> list[_Known]:
         name = eqn.primitive.name

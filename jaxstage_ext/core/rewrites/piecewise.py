@@ -113,7 +113,7 @@ class _Graph:
 
     def __init__(self, jaxpr: Any, large: set[Any], size: int) -> None:
         self.jaxpr, self.large, self.size, self.small = jaxpr, large, size, _SMALL * size
-        self.maker = {v: eqn for eqn in jaxpr.eqns for v in eqn.outvars}
+        self.maker = jaxprs.makers(jaxpr)
         self.place = {id(eqn): at for at, eqn in enumerate(jaxpr.eqns)}
         self.readers: dict[Any, list[Any]] = {}
         for eqn in jaxpr.eqns:

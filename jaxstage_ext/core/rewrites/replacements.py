@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core.jax_private import jaxpr_edits, jaxprs, rematerialized
@@ -84,27 +84,19 @@ def replaced(jaxpr: Any, form: Form) -> Any:
 
 
 def _rewritten(jaxpr: Any, form: Form) -> Any:
-    return traced_anew(jaxpr, lambda arrays: _run(jaxpr, arrays, form)) if sites(jaxpr, form) else jaxpr
-
-
-def _run(jaxpr: Any, arrays: Sequence[Any], form: Form) -> list[Any]:
-    known: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
+    if not sites(jaxpr, form):
+        return jaxpr
     body = _body(jaxpr, form)
     found = {id(one.equation): one for one in _found(body, form)}
 
-    def read(atom: Any) -> Any:
-        return atom.val if jaxprs.is_literal(atom) else known[atom]
-
-    for eqn in body.eqns:
-        given = [read(atom) for atom in eqn.invars]
+    def results(eqn: Any, read: Callable[[Any], Any]) -> list[Any]:
         if (instead := found.get(id(eqn))) is not None:
-            made = [instead.compute(*map(read, instead.reads))]
-        elif eqn.primitive.name.startswith("custom_"):
-            made = _WRITER.apply(eqn, given, None)
-        else:
-            made = _WRITER.apply(rematerialized.with_inner(eqn, lambda inner: _rewritten(inner, form)), given, None)
-        known.update(zip(eqn.outvars, made, strict=True))
-    return [read(atom) for atom in body.outvars]
+            return [instead.compute(*map(read, instead.reads))]
+        is_custom = eqn.primitive.name.startswith("custom_")
+        changed = eqn if is_custom else rematerialized.with_inner(eqn, lambda inner: _rewritten(inner, form))
+        return _WRITER.apply(changed, list(map(read, eqn.invars)), None)
+
+    return traced_anew(jaxpr, lambda arrays: jaxprs.evaluated(body, arrays, results))
 
 
 def uses(jaxpr: Any) -> dict[Any, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -77,23 +77,14 @@ def with_dots(jaxpr: Any) -> Any:
 def _rewritten(jaxpr: Any, found: dict[int, WrittenOutProduct]) -> Any:
     if found.keys().isdisjoint(id(eqn) for one in jaxprs.all_jaxprs(jaxpr) for eqn in one.eqns):
         return jaxpr
-    return traced_anew(jaxpr, lambda arrays: _run(jaxpr, arrays, found))
 
-
-def _run(jaxpr: Any, arrays: Sequence[Any], found: dict[int, WrittenOutProduct]) -> list[Any]:
-    known: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
-
-    def read(atom: Any) -> Any:
-        return atom.val if jaxprs.is_literal(atom) else known[atom]
-
-    for eqn in jaxpr.eqns:
+    def results(eqn: Any, read: Callable[[Any], Any]) -> list[Any]:
         if (product := found.get(id(eqn))) is not None:
-            made = [_dot(product, *map(read, product.factors.invars))]
-        else:
-            changed = rematerialized.with_inner(eqn, lambda body: _rewritten(body, found))
-            made = _WRITER.apply(changed, [read(atom) for atom in eqn.invars], None)
-        known.update(zip(eqn.outvars, made, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+            return [_dot(product, *map(read, product.factors.invars))]
+        changed = rematerialized.with_inner(eqn, lambda body: _rewritten(body, found))
+        return _WRITER.apply(changed, list(map(read, eqn.invars)), None)
+
+    return traced_anew(jaxpr, lambda arrays: jaxprs.evaluated(jaxpr, arrays, results))
 
 
 def _dot(product: WrittenOutProduct, left: Any, right: Any) -> Any:

@@ -145,6 +145,15 @@ def makers(jaxpr: Any) -> dict[Any, Any]:
     return {made: eqn for eqn in jaxpr.eqns for made in eqn.outvars}
 
 
+def readers(jaxpr: Any) -> dict[Any, list[Any]]:
+    """The equations that read each value of a jaxpr, in order, one as often as it does; results are not in it."""
+    found: dict[Any, list[Any]] = {}
+    for eqn in jaxpr.eqns:
+        for value in variables(eqn.invars):
+            found.setdefault(value, []).append(eqn)
+    return found
+
+
 def constants(jaxpr: Any, deepest: int = 8) -> Iterator[Any]:
     """The constants of a closed jaxpr, and of those in its equations."""
     yield from getattr(jaxpr, "consts", ())

@@ -83,10 +83,7 @@ def _pairs(jaxpr: Any) -> list[StackedResiduals]:
     scans = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "scan" and not eqn.effects]
     if len(scans) < 2:
         return []
-    readers: dict[Any, list[Any]] = {}
-    for eqn in jaxpr.eqns:
-        for var in jaxprs.variables(eqn.invars):
-            readers.setdefault(var, []).append(eqn)
+    readers = jaxprs.readers(jaxpr)
     outs = set(jaxprs.variables(jaxpr.outvars))
     found = []
     for eqn in scans:

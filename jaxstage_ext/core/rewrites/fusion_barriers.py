@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jaxstage_ext.core.equation_runs import equation_runs
@@ -26,24 +26,24 @@ def fusion_barriers(jaxpr: Any) -> Iterator[FusionBarrier]:
     """Those of a jaxpr and of what it runs."""
     runs = {id(eqn): times for eqn, (times, _) in equation_runs(jaxpr) if eqn.primitive.name == BARRIER}
     for one in jaxprs.all_jaxprs(jaxpr) if runs else ():
-        makers = {v: eqn.primitive.name for eqn in one.eqns for v in eqn.outvars}
-        readers: dict[Any, list[str]] = {}
-        for eqn in one.eqns:
-            for v in jaxprs.variables(eqn.invars):
-                readers.setdefault(v, []).append(eqn.primitive.name)
+        makers, readers = jaxprs.makers(one), jaxprs.readers(one)
         for eqn in one.eqns:
             if eqn.primitive.name == BARRIER and (size := _kept_apart(eqn, makers, readers)):
                 yield FusionBarrier(eqn, size * runs.get(id(eqn), 1))
 
 
-def _kept_apart(eqn: Any, makers: dict[Any, str], readers: dict[Any, list[str]]) -> int:
+def _kept_apart(eqn: Any, makers: Mapping[Any, Any], readers: Mapping[Any, Sequence[Any]]) -> int:
     """Bytes of what elementwise operations make and read alone, on both sides of a barrier."""
     pairs = [(given, out) for given, out in zip(eqn.invars, eqn.outvars, strict=True) if not jaxprs.is_literal(given)]
     return sum(
         math.prod(given.aval.shape) * int(given.aval.dtype.itemsize)
         for given, out in pairs
-        if makers.get(given) in ELEMENTWISE and readers.get(out) and ELEMENTWISE.issuperset(readers[out])
+        if given in makers and out in readers and all(map(_is_elementwise, (makers[given], *readers[out])))
     )
+
+
+def _is_elementwise(eqn: Any) -> bool:
+    return eqn.primitive.name in ELEMENTWISE
 
 
 def without_barriers(jaxpr: Any) -> Any:

@@ -115,10 +115,7 @@ class _Graph:
         self.jaxpr, self.large, self.size, self.small = jaxpr, large, size, _SMALL * size
         self.maker = jaxprs.makers(jaxpr)
         self.place = {id(eqn): at for at, eqn in enumerate(jaxpr.eqns)}
-        self.readers: dict[Any, list[Any]] = {}
-        for eqn in jaxpr.eqns:
-            for v in dict.fromkeys(jaxprs.variables(eqn.invars)):
-                self.readers.setdefault(v, []).append(eqn)
+        self.readers = jaxprs.readers(jaxpr)
         self.ends = set(jaxprs.variables(jaxpr.outvars))
 
     def group(self, seed: Any) -> Piecewise | None:

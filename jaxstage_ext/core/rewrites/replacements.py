@@ -101,10 +101,7 @@ def _rewritten(jaxpr: Any, form: Form) -> Any:
 
 def uses(jaxpr: Any) -> dict[Any, list[Any]]:
     """The equations that read each value; a result of the jaxpr is read by None."""
-    read: dict[Any, list[Any]] = {}
-    for eqn in jaxpr.eqns:
-        for atom in jaxprs.variables(eqn.invars):
-            read.setdefault(atom, []).append(eqn)
+    read = jaxprs.readers(jaxpr)
     for atom in jaxprs.variables(jaxpr.outvars):
         read.setdefault(atom, []).append(None)
     return read

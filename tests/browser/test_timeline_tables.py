@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.browser.notebook_page import NotebookPage, PanelOnPage
     from tests.browser.servers import Server
 
+# One line has nearly all the work, in operations that are long beside a thread's wait for a busy machine: so which
+# line takes the time is known, although XLA's CPU runtime records nothing while its threads wait.
 MODEL = """
 import glob, tempfile
 from jaxstage_ext.panel.showing import page, shown_timeline
@@ -26,8 +28,7 @@ from jaxstage_ext.profiling.xplane import xplane
 from jaxstage_ext.profiling.timeline import Timeline
 
 def layer(p, x):
-    h = jax.nn.gelu(x @ p["up"])
-    return x + h @ p["down"]
+    return x + jax.nn.gelu(x @ p["up"]) @ p["down"]
 
 @jax.jit
 def step(ps, x):
@@ -39,8 +40,8 @@ def step(ps, x):
     value, g = jax.value_and_grad(loss)(ps)
     return value, jax.tree.map(lambda p, g: p - 0.1 * g, ps, g)
 
-ps = [{"up": jnp.ones((256, 512)), "down": jnp.ones((512, 256))} for _ in range(4)]
-x = jnp.ones((256, 256))
+ps = [{"up": jnp.ones((512, 1024)), "down": jnp.ones((1024, 512))} for _ in range(4)]
+x = jnp.ones((256, 512))
 _ = jax.block_until_ready(step(ps, x))
 """
 PROFILE = """

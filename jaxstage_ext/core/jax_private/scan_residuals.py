@@ -63,7 +63,10 @@ class StackedResiduals:
 
 def found(jaxpr: Any) -> list[StackedResiduals]:
     """Those of a jaxpr and of all that its equations hold, whose body under `jax.checkpoint` would stack less."""
-    return [pair for each in jaxprs.all_jaxprs(jaxpr) for pair in _pairs(inlined(each))]
+    every = jaxprs.all_jaxprs(jaxpr)
+    if not any(eqn.primitive.name == "scan" for each in every for eqn in each.eqns):
+        return []
+    return [pair for each in every for pair in _pairs(inlined(each))]
 
 
 def checkpointed(jaxpr: Any) -> Any:

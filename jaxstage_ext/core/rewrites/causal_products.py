@@ -61,6 +61,8 @@ class MaskedProducts:
 def masked_products(jaxpr: Any) -> MaskedProducts:
     """Those of a jaxpr and of all that it runs."""
     walk = _Walk()
+    if not any(_is_of_scores(eqn) for each in jaxprs.all_jaxprs(jaxpr) for eqn in each.eqns):
+        return walk.found
     walk.run(jaxpr, [_Known()] * (len(jaxpr.constvars) + len(jaxpr.invars)))
     return walk.found
 
@@ -101,8 +103,7 @@ class _Walk:
         hidden = max((one.hidden for one in ins if one.trait is _Trait.MASKED), default=0.0)
         if hidden:
             self._count(eqn, self._runs, hidden)
-        shape = eqn.outvars[0].aval.shape
-        if len(shape) < 2 or min(sorted(shape)[-2:]) < _LEAST_SIDE:
+        if not _is_of_scores(eqn):
             return _Known()
         self._products[id(eqn)] = (eqn, self._runs)
         return _Known(_Trait.SCORES, frozenset({id(eqn)}))
@@ -136,6 +137,14 @@ class _Walk:
             self.found.equations.append(eqn)
             self.found.flops += _flops(eqn) * runs
             self.found.hidden += _flops(eqn) * runs * hidden
+
+
+def _is_of_scores(eqn: Any) -> bool:
+    """Whether an equation is a product with two long axes."""
+    if eqn.primitive.name != "dot_general":
+        return False
+    longest = sorted(eqn.outvars[0].aval.shape)[-2:]
+    return len(longest) == 2 and longest[0] >= _LEAST_SIDE
 
 
 _OF_POSITIONS = {_Trait.CAUSAL, _Trait.INDEX}

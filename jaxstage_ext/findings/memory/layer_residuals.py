@@ -41,6 +41,8 @@ def find(program: Program) -> list[Finding]:
     """One finding for the whole forward pass."""
     if platform(program) == "cpu" and jax.__version_info__ < _BARRIERS_ON_CPU:
         return []
+    if program.has_hlo and not scarce_memory.is_scarce(program):
+        return []
     jaxpr = program.jax_traced.jaxpr.jaxpr
     parts = None if checkpoints.found(jaxpr)[0] else layer_checkpoints.read(jaxpr)
     if parts is None or parts.before - parts.after < LEAST:
@@ -48,7 +50,7 @@ def find(program: Program) -> list[Finding]:
     room = stakes.temporaries(program) if program.has_hlo else None
     most = float(parts.before)  # what is live of it, and what the backward pass adds, is less than all of it
     stake = stakes.stake(program, StakeMeasure.MEMORY, most if room is None else min(most, room))
-    if program.has_hlo and (scarce_memory.share(program, stake) < _LEAST_SHARE or not scarce_memory.is_scarce(program)):
+    if program.has_hlo and scarce_memory.share(program, stake) < _LEAST_SHARE:
         return []
     layer = _repeated(program, parts)
     line, diff = _changed(program, layer)

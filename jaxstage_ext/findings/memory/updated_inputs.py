@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.core.derivative.rematerialization import BACKWARD
@@ -35,13 +35,13 @@ def updates(jaxpr: Any, constants: Sequence[Any] = ()) -> set[int]:
     equations = [eqn for eqn, _ in jaxprs.nested_equations(jaxpr)]
     is_training = any(BACKWARD in tracebacks.name_stack(eqn) for eqn in equations)
     has_weights = any(eqn.primitive.name in _OF_WEIGHTS for eqn in equations)
-    sizes = [_elements(each) for each in (*jaxpr.invars, *constants)]
+    size = sum(_elements(each) for each in (*jaxpr.invars, *constants))
     places = {var: at for at, var in enumerate(jaxpr.invars)}
     found: set[int] = set()
     makers = jaxprs.makers(jaxpr)
     for out in jaxprs.variables(jaxpr.outvars):
-        is_alone = not has_weights and sum(sizes) < 2 * _elements(out)
-        found |= {places[var] for var in _origins(out, jaxpr, makers, is_training or is_alone) if var in places}
+        is_alone = not has_weights and size < 2 * _elements(out)
+        found |= {places[var] for var in _origins(out, places, makers, is_training or is_alone)}
     return found
 
 
@@ -49,9 +49,9 @@ def _elements(value: Any) -> int:
     return math.prod(getattr(getattr(value, "aval", value), "shape", ()))
 
 
-def _origins(out: Any, jaxpr: Any, makers: Mapping[Any, Any], takes_steps: bool) -> set[Any]:
-    """The inputs of a jaxpr that one of its values is an update of."""
-    inputs, todo, seen, found = set(jaxpr.invars), [out], set[Any](), set[Any]()
+def _origins(out: Any, inputs: Container[Any], makers: Mapping[Any, Any], takes_steps: bool) -> set[Any]:
+    """Those inputs of a jaxpr that one of its values is an update of."""
+    todo, seen, found = [out], set[Any](), set[Any]()
     while todo:
         var = todo.pop()
         if var in seen:
@@ -82,6 +82,6 @@ def _updated_by(eqn: Any, var: Any, takes_steps: bool) -> list[Any]:
             numbers = {each: at for at, each in enumerate(inner.invars)}
             makers = {each: one for one in inner.eqns for each in one.outvars}
             made = jaxprs.variables([inner.outvars[place]])
-            origins = {each for out in made for each in _origins(out, inner, makers, takes_steps)}
-            return jaxprs.variables([eqn.invars[numbers[each]] for each in origins if each in numbers])
+            origins = {each for out in made for each in _origins(out, numbers, makers, takes_steps)}
+            return jaxprs.variables([eqn.invars[numbers[each]] for each in origins])
     return []

@@ -14,6 +14,7 @@ from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.core.targets.devices import CATALOGUE, Device
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 
 NO_SPEED_OF_TARGET = "no link speed on file for this target"
@@ -30,10 +31,15 @@ def device_places(program: Program) -> list[DevicePlace]:
 def device_count(program: Program) -> int:
     """How many devices a program runs on."""
     if program.jax_lowered is not None:
-        return len(device_places(program))
+        return _lowered_for(program)
     if isinstance(program.executable, jax.stages.Compiled):
         return len(value_shardings.compiled_devices(program.executable)) or 1
     return int(getattr(program.compiled, "devices", 1) or 1)
+
+
+@fact
+def _lowered_for(program: Program) -> int:
+    return len(device_places(program))
 
 
 def boundary_values(program: Program) -> list[value_shardings.BoundaryValue]:

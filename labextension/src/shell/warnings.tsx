@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Warned } from "../model/lane";
 import type { Reply } from "../wire/source";
 import { Asking } from "../parts/waiting";
@@ -64,7 +64,7 @@ function Found({ warned }: { warned: Warned }) {
 function Ask() {
   const selection = useSelection();
   const question = useQuestion("warnings", {}, Warned.read);
-  useEffect(() => selection.set({ warned: question.value }), [question.value]);
+  useLayoutEffect(() => selection.set({ warned: question.value }), [question.value]);
   if (question.value) return <Found warned={question.value} />;
   return (
     <Labelled label="resharding">

@@ -166,6 +166,22 @@ describe("warnings at the lines", () => {
     expect(session.selection.get().selected).toMatchObject({ doc: "python", row: 3 });
   });
 
+  it("the button works as soon as it is there", async () => {
+    await open();
+    await soon(() => expect(check()).not.toBeNull());
+    let said: unknown;
+    const watch = new MutationObserver(() => {
+      if (said === undefined && button()) {
+        click(button());
+        said = session.selection.get().selected;
+      }
+    });
+    watch.observe(document.body, { childList: true, subtree: true });
+    click(check());
+    await soon(() => expect(said).toMatchObject({ doc: "python", row: 3 }));
+    watch.disconnect();
+  });
+
   it("are there by themselves once another look has asked the compiler", async () => {
     kernel.answers.exchanges = () => ({ result: { collectives: 2, known: true }, buffers: [] });
     await open();

@@ -124,7 +124,7 @@ def more(count: int) -> str:
 
 def waiting(kinds: Sequence[FindingKind], seconds: float | None) -> str:
     """What was not looked for, and what that takes."""
-    takes = "" if seconds is None else f", about {duration(seconds)}"
+    takes = "" if seconds is None else f", up to about {duration(seconds)}"
     return f"Not looked for yet ({_titles(kinds)}): .findings.all() compiles once more for them{takes}."
 
 

@@ -104,7 +104,7 @@ class Findings(Sequence[FoundIn]):
 
     @property
     def seconds(self) -> float | None:
-        """About how long looking for the waiting kinds takes: a compile for each thing that they need; None unknown."""
+        """How long looking for the waiting kinds takes at most: a compile for each thing they need; None unknown."""
         took = self.program.seconds.get("compile")
         needs = {need for detector in self.waiting for need in detector.needs}
         return None if took is None else took * len(needs)

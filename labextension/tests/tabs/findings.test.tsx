@@ -148,7 +148,7 @@ it("where nothing is found it says among what", async () => {
 
 it("kinds that take a compile wait for a click, with their price", async () => {
   await open(({ all }) => replyOf(all ? { findings: [finding()], looked: ["a", "b", "c"] } : { waiting: ["slow pass"], seconds: 3.2 }));
-  expect(button("Look for it")?.textContent).toBe("Look for it, about 3.2 s");
+  expect(button("Look for it")?.textContent).toBe("Look for it, up to about 3.2 s");
   click(button("Look for it"));
   await soon(() => expect(heads()).toHaveLength(1));
   expect($(".jxs-not-looked")).toBeNull();

@@ -45,7 +45,7 @@ function NotLooked({ found, onLook }: { found: Findings; onLook: (() => void) | 
       {onLook && (
         <button type="button" class="jxs-button jxs-boxed" title="These take a compile of their own; nothing is run" onClick={onLook}>
           Look for {waiting.length === 1 ? "it" : "them"}
-          {seconds !== null && `, about ${duration(seconds)}`}
+          {seconds !== null && `, up to about ${duration(seconds)}`}
         </button>
       )}
     </div>

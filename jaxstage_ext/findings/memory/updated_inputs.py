@@ -80,7 +80,7 @@ def _updated_by(eqn: Any, var: Any, takes_steps: bool) -> list[Any]:
         inner = jaxprs.inner_jaxprs(eqn)[0]
         if len(inner.invars) == len(eqn.invars):
             numbers = {each: at for at, each in enumerate(inner.invars)}
-            makers = {each: one for one in inner.eqns for each in one.outvars}
+            makers = jaxprs.makers(inner)
             made = jaxprs.variables([inner.outvars[place]])
             origins = {each for out in made for each in _origins(out, numbers, makers, takes_steps)}
             return jaxprs.variables([eqn.invars[numbers[each]] for each in origins])

@@ -10,11 +10,12 @@ from jaxstage_ext.analysis.sharding.naming.dimension_group import Member
 
 _EMBEDDINGS = ("embed", "wte", "vocab", "token")
 _POSITIONS = ("pos", "wpe")
-_MAKE_HEADS = frozenset("query key value q k v wq wk wv q_proj k_proj v_proj".split())
+_TABLES = ("embedding", "table")
+_MAKE_HEADS = frozenset(["query", "key", "value", "q", "k", "v", "wq", "wk", "wv", "q_proj", "k_proj", "v_proj"])
 """Layers of attention with kernels (features, heads, size)."""
-_READ_HEADS = frozenset("out o wo out_proj o_proj".split())
+_READ_HEADS = frozenset(["out", "o", "wo", "out_proj", "o_proj"])
 """Layers of attention with kernels (heads, size, features)."""
-_BIASES = frozenset("bias b beta".split())
+_BIASES = frozenset(["bias", "b", "beta"])
 _EXPERTS = ("expert", "moe")
 _ROUTERS = ("router", "gate", "gating")
 
@@ -41,7 +42,9 @@ def role(leaves: Sequence[NamedLeaf], member: Member, groups_of: Mapping[Member,
     words = " ".join(path.words).lower()
     if rank == 1:
         return AxisRole.VECTOR
-    if rank == 2 and path.kind in ("embedding", "table") or rank == 2 and _has(path.layer, _EMBEDDINGS + _POSITIONS):
+    if (rank == 2 and path.kind in ("embedding", "table")) or (
+        rank == 2 and _has(path.layer, _EMBEDDINGS + _POSITIONS)
+    ):
         rows = AxisRole.POSITION if _has(path.layer, _POSITIONS) else AxisRole.VOCABULARY
         return rows if axis == 0 else AxisRole.EMBEDDED
     if rank == 3 and path.layer.lower() in (_MAKE_HEADS if axis == 1 else _READ_HEADS if axis == 0 else ()):

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(r"\[(['\"])(?P<key>.*?)\1\]|\[(?P<index>[^\]'\"]*)\]|\.(?P<attribute>\w+)|(?P<name>[^.\[]+)")
 _NUMBER = re.compile(r"\d+")
-_KINDS_OF_ARRAY = frozenset("kernel weight weights w bias b scale gamma beta embedding table".split())
+_KINDS_OF_ARRAY = frozenset(
+    ["kernel", "weight", "weights", "w", "bias", "b", "scale", "gamma", "beta", "embedding", "table"]
+)
 """Last words of paths that say which array of a layer it is."""
-_TREES = frozenset("params state mu nu trace opt_state inner_state _state _variables".split())
+_TREES = frozenset(["params", "state", "mu", "nu", "trace", "opt_state", "inner_state", "_state", "_variables"])
 """Words of paths that say which tree it is: of parameters, moments and the like."""
 _BOXES = (".value", ".raw_value")
 """What a library holds an array in."""

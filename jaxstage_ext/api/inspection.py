@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.analysis.memory.live_memory import Memory
+from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.api.staged_call import StagedCall
 from jaxstage_ext.findings.found import Findings
@@ -36,6 +37,7 @@ from jaxstage_ext.program.questions.dtypes import dtypes
 from jaxstage_ext.program.questions.effects import effects
 from jaxstage_ext.program.questions.layouts import Layouts, layouts
 from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.named_dimensions import dimensions
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.running import execution, reproducer
@@ -145,6 +147,15 @@ class Inspection(StagedCall):
         A grid of two mesh axes with a slider for the others. Raises KeyError where no value has that name.
         """
         return self.shardings.figure(name)
+
+    @property
+    def dimensions(self) -> Dimensions:
+        """The named dimensions: sizes, the axes of arguments that they are, and what splitting each alone costs.
+
+        Nothing is compiled and no mesh is needed. `.renamed({"d3": "hidden"})` has your names. Raises Unavailable where
+        nothing was lowered, or XLA's partitioner does not take the program.
+        """
+        return dimensions(self.program)
 
     @property
     def collectives(self) -> Collectives:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 Kind = tuple[tuple[int, ...], str]
-"""The shape of a leaf, and its dtype or the bits of an item."""
+"""The shape and the dtype of a leaf."""
 _STEP = re.compile(r"\[[^\]]*\]|\.\w+")
 
 
@@ -22,9 +22,7 @@ class ResultPair:
     """Whether it is one leaf of a tree that both have; else they are single arrays that are alike, which may be chance."""
 
 
-def result_pairs(
-    arguments: Sequence[tuple[str, Kind]], results: Sequence[tuple[str, Kind]]
-) -> tuple[ResultPair, ...]:
+def result_pairs(arguments: Sequence[tuple[str, Kind]], results: Sequence[tuple[str, Kind]]) -> tuple[ResultPair, ...]:
     """The pairs of leaves, given by their paths such as "state['w']": the largest trees first, then in order.
 
     A tree pairs with one of equal paths below its root, equal shapes and dtypes. Each leaf is in one pair at most.

@@ -27,6 +27,8 @@ class PartitionValue:
     """Of an item; 0 of a token."""
     constant: bool
     """Whether it comes from constants alone."""
+    dtype: str = ""
+    """As HLO names it, "bf16"; "" of a token."""
 
     @property
     def bytes(self) -> int:
@@ -60,6 +62,8 @@ class PartitionOp:
     target: str = ""
     """What a custom call calls."""
     frames: Frames = ()
+    precision: int = 0
+    """What a matrix product or convolution asks for: 0 default, 1 high, 2 highest."""
 
     @property
     def is_matmul(self) -> bool:
@@ -111,6 +115,7 @@ def module_of(answer: Mapping[str, Any], line_of: Callable[[Frames], str]) -> Pa
         PartitionOp(
             op["name"], op["operands"], op["results"], rule(op["rule"]), line(op["frames"]), op["scope"], op["trips"],
             op["flops"], op["parent"], op["target"], op["frames"],
+            op["precision"],
         )
         for op in answer["ops"]
     )  # fmt: skip

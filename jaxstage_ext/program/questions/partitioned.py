@@ -89,5 +89,5 @@ def _pairs(module: PartitionableModule, names: tuple[str, ...], results: tuple[s
     sides = []
     for paths, numbers in ((names, module.arguments), (results, module.results)):
         values = [module.values[number] for number in numbers]
-        sides.append([(path, (value.shape, str(value.bits))) for path, value in zip(paths, values, strict=True)])
+        sides.append([(path, (value.shape, value.dtype)) for path, value in zip(paths, values, strict=True)])
     return result_pairs(*sides)

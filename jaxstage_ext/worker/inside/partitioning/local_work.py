@@ -7,9 +7,10 @@ from array import array
 from collections.abc import Mapping
 from typing import Any
 
-from jaxstage_ext.worker.inside.partitioning import sharding_specs
+from jaxstage_ext.worker.inside.partitioning import neighbours, sharding_specs
 from jaxstage_ext.worker.inside.partitioning.explicit_collectives import OUT_SHARDING, CollectiveReader
 from jaxstage_ext.worker.inside.partitioning.fused_groups import Counted
+from jaxstage_ext.worker.inside.partitioning.local_bytes import local_bytes
 from jaxstage_ext.worker.inside.partitioning.module_columns import NUMBER, ModuleColumns
 from jaxstage_ext.worker.inside.partitioning.module_walk import RETURNS, walk
 from jaxstage_ext.worker.inside.partitioning.sharding_specs import Spec, SpecReader
@@ -90,6 +91,15 @@ class _Reading:
         if operation.name == "stablehlo.while":
             self._loop(operation, made, op["results"])
         self._count(number, op, given, made)
+        if number in self._columns.windows:
+            self._exchange(number, op, given, made)
+
+    def _exchange(self, number: int, op: dict[str, Any], given: list[Spec | None], made: list[Spec]) -> None:
+        """What neighbours send each other where a dimension is split that the operation slides over."""
+        if not made[0]:
+            return
+        for axes, size in neighbours.sent(op, self._columns, number, given, made[0], self._mesh):
+            self._sent.append(("collective-permute", axes, size, number, op["trips"]))
 
     def _loop(self, operation: Any, made: list[Spec], results: tuple[int, ...]) -> None:
         """Its regions' arguments are sharded as its results; they follow these in the numbering."""
@@ -177,13 +187,3 @@ class _Reading:
         for at, result in enumerate(operation.results):
             if specs is not None:
                 self._known[result] = specs[at]
-
-
-def local_bytes(shape: tuple[int, ...], bits: int, spec: Spec, mesh: Mapping[str, int]) -> int:
-    """Bytes of an array on one device, rounded up where an axis does not divide a dimension."""
-    count = 1
-    for at, size in enumerate(shape):
-        names = spec[at] if at < len(spec) else ()
-        parts = math.prod(sharding_specs.axis_size(name, mesh) for name in names)
-        count *= -(-size // parts)
-    return (count * bits + 7) // 8

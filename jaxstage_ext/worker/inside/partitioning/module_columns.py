@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.worker.inside.partitioning import loop_trips, op_flops, traced_at
+from jaxstage_ext.worker.inside.partitioning import loop_trips, op_flops, traced_at, windows
 from jaxstage_ext.worker.inside.partitioning.module_walk import RETURNS, WITH_REGIONS, walk
 from jaxstage_ext.worker.inside.partitioning.sharding_rules import RuleReader
 from jaxstage_ext.worker.inside.partitioning.user_constraints import target
 from jaxstage_ext.worker.inside.partitioning.value_types import TypeReader
+from jaxstage_ext.worker.inside.partitioning.windows import Window
 
 NUMBER = "jaxstage.op"
 """The attribute that keeps an operation's number through the passes."""
+REVERSE = "stablehlo.reverse"
 _CONSTANTS = ("stablehlo.constant", "sdy.constant", "stablehlo.iota")
 
 _SAME = ("sdy.sharding_constraint", "stablehlo.optimization_barrier")
@@ -30,6 +32,8 @@ class ModuleColumns:
     """Pairs of values that are one across the border of a region."""
     arguments: list[int] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
+    windows: dict[int, list[Window]] = field(default_factory=dict)
+    """Per operation that may read beyond its own shard how it does."""
     _known: dict[Any, int] = field(default_factory=dict)
     _numbers: dict[Any, int] = field(default_factory=dict)
     _rules: RuleReader = field(default_factory=RuleReader)
@@ -75,9 +79,12 @@ class ModuleColumns:
                 "scope": scope, "frames": frames, "parent": parent,
                 "trips": self.trips_inside(parent), "flops": op_flops.flops(operation, rule, shapes),
                 "precision": op_flops.precision(operation),
+                "reversed": windows.reversed_dimensions(operation),
                 "target": target(operation) if operation.name == "stablehlo.custom_call" else "",
             }
         )  # fmt: skip
+        if (found := windows.windows(operation, shapes)) or operation.name == REVERSE:
+            self.windows[number] = found
         if operation.name in _SAME:
             self.ties += list(zip(operands, results, strict=True))
         if operation.name == "stablehlo.while":

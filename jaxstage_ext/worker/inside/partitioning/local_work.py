@@ -11,7 +11,7 @@ from jaxstage_ext.worker.inside.partitioning import neighbours, sharding_specs
 from jaxstage_ext.worker.inside.partitioning.explicit_collectives import OUT_SHARDING, CollectiveReader
 from jaxstage_ext.worker.inside.partitioning.fused_groups import Counted
 from jaxstage_ext.worker.inside.partitioning.local_bytes import local_bytes
-from jaxstage_ext.worker.inside.partitioning.module_columns import NUMBER, ModuleColumns
+from jaxstage_ext.worker.inside.partitioning.module_columns import NUMBER, ModuleColumns, number_of
 from jaxstage_ext.worker.inside.partitioning.module_walk import RETURNS, walk
 from jaxstage_ext.worker.inside.partitioning.sharding_specs import Spec, SpecReader
 from jaxstage_ext.worker.inside.partitioning.value_types import TypeReader
@@ -58,7 +58,7 @@ class _Reading:
             if kind := self._collectives.kind(operation):
                 self._collective(operation, kind, holder)
             elif NUMBER in operation.attributes:
-                self._operation(operation, operation.attributes[NUMBER].value)
+                self._operation(operation, number_of(operation))
             else:
                 self._other(operation)
         return {
@@ -143,7 +143,7 @@ class _Reading:
         shape, bits, _ = self._types.read(given)
         payload = local_bytes(shape, bits, after if kind == "all-gather" else before, self._mesh)
         number = self._number(operation, first_user=kind not in ("all-reduce", "reduce-scatter"))
-        inside = holder.attributes[NUMBER].value if holder is not None else None
+        inside = number_of(holder) if holder is not None else None
         self._sent.append((kind, axes, payload, number, self._columns.trips_inside(inside)))
 
     def _is_scattered(self, reduced: Any, axes: tuple[str, ...]) -> bool:
@@ -164,7 +164,7 @@ class _Reading:
         for _ in range(_MANY):
             owner = next((use.owner for use in operation.results[0].uses), None)
             if owner is None or NUMBER in owner.attributes:
-                return None if owner is None else int(owner.attributes[NUMBER].value)
+                return None if owner is None else number_of(owner)
             if owner.name in RETURNS:
                 return None
             operation = owner
@@ -178,7 +178,7 @@ class _Reading:
             if isinstance(owner, ir.Block):
                 return -1
             if NUMBER in owner.attributes:
-                return int(owner.attributes[NUMBER].value)
+                return number_of(owner)
             operation = owner
         return -1
 

@@ -35,7 +35,6 @@ class ModuleColumns:
     windows: dict[int, list[Window]] = field(default_factory=dict)
     """Per operation that may read beyond its own shard how it does."""
     _known: dict[Any, int] = field(default_factory=dict)
-    _numbers: dict[Any, int] = field(default_factory=dict)
     _rules: RuleReader = field(default_factory=RuleReader)
     _types: TypeReader = field(default_factory=TypeReader)
 
@@ -62,7 +61,7 @@ class ModuleColumns:
     def _add_op(self, operation: Any, holder: Any) -> None:
         from jaxlib.mlir import ir
 
-        number = self._numbers[operation] = len(self.ops)
+        number = len(self.ops)
         operation.attributes[NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
         operands = [self._known[value] for value in operation.operands]
         constant = operation.name in _CONSTANTS or (
@@ -72,7 +71,7 @@ class ModuleColumns:
         rule = self._rules.rule(operation)
         shapes = [self.values[at][0] for at in (*operands, *results)]
         scope, frames = traced_at.place(operation)
-        parent = self._numbers[holder] if holder is not None else None
+        parent = number_of(holder) if holder is not None else None
         self.ops.append(
             {
                 "name": operation.name, "operands": tuple(operands), "results": tuple(results), "rule": rule,
@@ -112,6 +111,11 @@ class ModuleColumns:
         if holder is None:
             self.results = given
             return
-        results = self.ops[self._numbers[holder]]["results"]
+        results = self.ops[number_of(holder)]["results"]
         if len(given) == len(results):  # the condition of a loop returns one truth value
             self.ties += list(zip(results, given, strict=True))
+
+
+def number_of(operation: Any) -> int:
+    """The number that an operation has in its module's columns."""
+    return int(operation.attributes[NUMBER].value)

@@ -17,7 +17,8 @@ from jaxstage_ext.worker.inside.partitioning.sharding_specs import Spec, SpecRea
 from jaxstage_ext.worker.inside.partitioning.value_types import TypeReader
 
 _MANY = 64
-"""Collectives in a row that are followed."""
+"""Operations in a row that are followed."""
+_MOVES = ("stablehlo.transpose", "stablehlo.reshape")
 
 
 class LocalWork:
@@ -48,12 +49,15 @@ class _Reading:
         self._flops, self._bytes = (array("d", bytes(8 * len(columns.ops))) for _ in range(2))
         self._sent: list[tuple[str, tuple[str, ...], int, int, int | None]] = []
         self._types = TypeReader()
+        self._gathered: set[tuple[Any, tuple[str, ...], int]] = set()
 
     def of(self, main: Any) -> dict[str, Any]:
         self._code(())
         self._arguments(main)
+        returned: Any = ()
         for operation, holder in walk(main.regions[0].blocks[0]):
             if operation.name in RETURNS:
+                returned = operation.operands  # at last those of the function
                 continue
             if kind := self._collectives.kind(operation):
                 self._collective(operation, kind, holder)
@@ -62,6 +66,7 @@ class _Reading:
             else:
                 self._other(operation)
         return {
+            "results": [self._code(self._known.get(value, ())) for value in returned],
             "table": list(self._codes), "specs": self._specs.tobytes(), "collectives": self._sent,
             "flops": self._flops.tobytes(), "bytes": self._bytes.tobytes(),
         }  # fmt: skip
@@ -142,9 +147,23 @@ class _Reading:
             kind = "reduce-scatter"
         shape, bits, _ = self._types.read(given)
         payload = local_bytes(shape, bits, after if kind == "all-gather" else before, self._mesh)
+        if kind == "all-gather" and self._is_gathered(taken, axes, payload):
+            return
         number = self._number(operation, first_user=kind not in ("all-reduce", "reduce-scatter"))
         inside = number_of(holder) if holder is not None else None
         self._sent.append((kind, axes, payload, number, self._columns.trips_inside(inside)))
+
+    def _is_gathered(self, taken: Any, axes: tuple[str, ...], payload: int) -> bool:
+        """Whether the same value, perhaps transposed, was gathered before: XLA gathers it once, whoever reads it."""
+        for _ in range(_MANY):
+            if getattr(taken.owner, "name", "") not in _MOVES:
+                break
+            taken = taken.owner.operands[0]
+        key = (taken, axes, payload)
+        if key in self._gathered:
+            return True
+        self._gathered.add(key)
+        return False
 
     def _is_scattered(self, reduced: Any, axes: tuple[str, ...]) -> bool:
         """Whether of what is reduced each device keeps only its own slice."""

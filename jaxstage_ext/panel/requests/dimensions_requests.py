@@ -16,7 +16,8 @@ MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_COLLECTIVES = 300, 300, 100
 
 
 def _get_dimensions(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    found = dimensions(given.program(programs, params), progress.heard)
+    """With `quick` without the costs, which take a partition each, unless they are known."""
+    found = dimensions(given.program(programs, params), progress.heard, not params.get("quick"))
     rows = _arguments(found)
     return {
         "headline": found.headline,
@@ -29,7 +30,7 @@ def _get_dimensions(programs: Programs, params: Params, progress: jobs.JobProgre
 
 def _dimension(found: Dimensions, at: int) -> dict[str, Any]:
     one: NamedDimension = found.named[at]
-    cost = found.costs[one.number]
+    cost = found.cost(one)
     return {
         "name": one.name,
         "number": one.number,

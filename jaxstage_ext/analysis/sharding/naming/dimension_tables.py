@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from jaxstage_ext.ir.partitioning.partitionable_module import PartitionOp
 
 MOST_LISTED, MOST_DIVISORS = 4, 6
+_PRODUCTS = {"stablehlo.dot": "dot_general"}
+"""What XLA makes of a product with one axis to sum over; JAX has one name for both."""
 NO_DIMENSION = "-"
 """An axis of no dimension: one that cannot be split."""
 
@@ -58,6 +60,10 @@ class Dimensions:
                 return one
         raise KeyError(wording.unknown(name, dimension_names.near(name, self.named)))
 
+    def cost(self, one: NamedDimension) -> SplitCost:
+        """What splitting a dimension alone costs; unknown where it was not asked for."""
+        return self.costs.get(one.number) or SplitCost(0, (), wording.NOT_ASKED)
+
     def renamed(self, names: Mapping[str, str]) -> Dimensions:
         """The same with your names for some, `{"d3": "hidden"}`. Raises UnknownDimension, which is a ValueError."""
         return replace(self, named=dimension_names.renamed(self.named, names))
@@ -75,7 +81,7 @@ class Dimensions:
     @cached_property
     def table(self) -> Table:
         """A row for each dimension, with what splitting it alone costs."""
-        costs = [self.costs[one.number] for one in self.named]
+        costs = [self.cost(one) for one in self.named]
         columns = {
             "dimension": Column([one.name for one in self.named]),
             "number": Column([one.number for one in self.named], doc="by which it can be named too"),
@@ -98,7 +104,7 @@ class Dimensions:
                 "by each device in one run, lower bound",
                 lower_is_better=True,
             ),
-            "line": Column([cost.collectives[0].line or None if cost.collectives else None for cost in costs]),
+            "line": Column([_line(cost) for cost in costs], doc="of the collective that sends most"),
         }
         return Table("dimensions", columns, self._reasons(costs), self.notes)
 
@@ -108,8 +114,8 @@ class Dimensions:
         for row, cost in enumerate(costs):
             if cost.why_unknown:
                 reasons |= {(row, name): cost.why_unknown for name in ("split over", "collectives", "sent")}
-            no_line = wording.NO_LINE if cost.collectives else cost.why or wording.NO_COLLECTIVES
-            reasons[row, "line"] = no_line
+            if _line(cost) is None:
+                reasons[row, "line"] = cost.why or wording.NO_LINE
         return reasons
 
     def _axes(self, one: NamedDimension) -> str:
@@ -149,7 +155,7 @@ class Dimensions:
     def meetings(self) -> Table:
         """Matrix products and convolutions in which two dimensions or more meet, the most frequent first."""
         counted = Counter(
-            (op.name.rpartition(".")[2], tuple(self.named[at].name for at in places), op.line)
+            (_PRODUCTS.get(op.name) or op.name.rpartition(".")[2], tuple(self.named[at].name for at in places), op.line)
             for op, places in self._products()
             if len(places) > 1
         )
@@ -182,7 +188,7 @@ class Dimensions:
     def lines(self, one: NamedDimension, most: int = 40) -> list[str]:
         """The source lines of its operations: of its costliest collective, of products, then of the others."""
         products = [op for op in one.ops if self.ops[op].is_matmul]
-        found = [each.line for each in self.costs[one.number].collectives]
+        found = [each.line for each in self.cost(one).collectives]
         found += [self.ops[op].line for op in (*products, *one.ops)]
         return list(dict.fromkeys(line for line in found if line))[:most]
 
@@ -195,7 +201,7 @@ class Dimensions:
     @cached_property
     def collectives(self) -> Table:
         """A row for each collective of splitting each dimension alone."""
-        rows = [(one.name, each) for one in self.named for each in self.costs[one.number].collectives]
+        rows = [(one.name, each) for one in self.named for each in self.cost(one).collectives]
         columns = {
             "dimension": Column([name for name, _ in rows]),
             "collective": Column([each.kind for _, each in rows]),
@@ -237,6 +243,12 @@ class Dimensions:
 
     def _repr_html_(self) -> str:
         return html_of(self._parts())
+
+
+def _line(cost: SplitCost) -> str | None:
+    """The line of the collective that sends most; "" without collectives, None where it is unknown."""
+    first = cost.collectives[0].line if cost.collectives else ""
+    return None if cost.why or (cost.collectives and not first) else first
 
 
 def collectives_text(cost: SplitCost) -> str:

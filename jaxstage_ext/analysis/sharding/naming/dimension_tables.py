@@ -84,27 +84,24 @@ class Dimensions:
         costs = [self.cost(one) for one in self.named]
         columns = {
             "dimension": Column([one.name for one in self.named]),
-            "number": Column([one.number for one in self.named], doc="by which it can be named too"),
             "size": Column([one.size for one in self.named], doc="elements along its axes"),
-            "axes": Column([self._axes(one) for one in self.named], doc="arguments that have it, and their axes"),
-            "devices": Column(
-                [divisors_text(one.size) for one in self.named], doc="numbers of devices that it splits evenly over"
-            ),
             "split over": Column(
                 [None if cost.why else cost.devices for cost in costs], doc="devices, it alone", is_whole=True
-            ),
-            "collectives": Column(
-                [None if cost.why else collectives_text(cost) for cost in costs],
-                doc="that splitting it alone needs",
-                is_answer=True,
             ),
             "sent": Column(
                 [math.nan if cost.sent is None else cost.sent for cost in costs],
                 "B",
                 "by each device in one run, lower bound",
-                lower_is_better=True,
+            ),
+            "collectives": Column(
+                [None if cost.why else collectives_text(cost) for cost in costs], doc="that splitting it alone needs"
+            ),
+            "axes": Column([self._axes(one) for one in self.named], doc="arguments that have it, and their axes"),
+            "devices": Column(
+                [divisors_text(one.size) for one in self.named], doc="numbers of devices that it splits evenly over"
             ),
             "line": Column([_line(cost) for cost in costs], doc="of the collective that sends most"),
+            "number": Column([one.number for one in self.named], doc="by which it can be named too"),
         }
         return Table("dimensions", columns, self._reasons(costs), self.notes)
 
@@ -138,12 +135,23 @@ class Dimensions:
         )
 
     @cached_property
+    def alike(self) -> tuple[tuple[int, int], ...]:
+        """(argument, how many are like it) of each that differs in shape, dimensions or more of its path than numbers."""
+        first: dict[object, int] = {}
+        counted: Counter[int] = Counter()
+        for number, leaf in enumerate(self.arguments):
+            counted[first.setdefault((leaf.path.pattern, leaf.shape, self.axes[number]), number)] += 1
+        return tuple(counted.items())
+
+    @cached_property
     def argument_table(self) -> Table:
-        """A row for each argument, with the dimension of each of its axes."""
+        """A row for each argument, with the dimension of each of its axes; those of all layers once."""
+        numbers = [number for number, _ in self.alike]
         columns = {
-            "argument": Column([leaf.name for leaf in self.arguments]),
-            "shape": Column(["×".join(map(str, leaf.shape)) for leaf in self.arguments]),
-            "dimensions": Column([self.axes_text(number) for number in range(len(self.arguments))], is_answer=True),
+            "argument": Column([self.arguments[number].name for number in numbers]),
+            "shape": Column(["×".join(map(str, self.arguments[number].shape)) for number in numbers]),
+            "dimensions": Column([self.axes_text(number) for number in numbers], doc="of its axes, in order"),
+            "alike": Column([count for _, count in self.alike], doc="arguments of equal paths but for numbers"),
         }
         return Table("arguments by dimension", columns)
 

@@ -136,7 +136,7 @@ class Dimensions:
 
     @cached_property
     def alike(self) -> tuple[tuple[int, int], ...]:
-        """(argument, how many are like it) of each that differs in shape, dimensions or more of its path than numbers."""
+        """(argument, how many are like it): of arguments that differ in numbers of their paths alone the first."""
         first: dict[object, int] = {}
         counted: Counter[int] = Counter()
         for number, leaf in enumerate(self.arguments):

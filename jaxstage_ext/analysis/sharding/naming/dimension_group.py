@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 Member = tuple[int, int]
 """An axis of an array: the number of the argument, or of the result, and that of the axis."""
 
-_TYING = frozenset({"dot_general", "convolution", "gather", "scatter"})
+_LOOP = "while"
+_TYING = frozenset({"dot", "dot_general", "convolution", "gather", "scatter"})
 """Operations that use an axis as one of a matrix or of a table."""
 
 
@@ -80,7 +81,8 @@ def _is_stack(one: DimensionClass, leaves: Sequence[NamedLeaf], op_names: Sequen
     arrays = {leaves[leaf].path.tokens[-2:] for leaf, _ in one.arguments}
     is_first = not any(axis for _, axis in one.arguments)
     is_matrix = any(len(leaves[leaf].shape) > 1 for leaf, _ in one.arguments)
-    return is_first and is_matrix and len(arrays) == 1 and _TYING.isdisjoint(op_names[op] for op in one.ops)
+    is_free = _TYING.isdisjoint(op_names[op] for op in one.ops)
+    return _LOOP in op_names and is_first and is_matrix and len(arrays) == 1 and is_free
 
 
 def _meet(classes: Sequence[DimensionClass]) -> bool:

@@ -75,7 +75,7 @@ def test_the_widths_of_a_plain_mlp_stay_apart_where_they_are_equal() -> None:
 
 def test_the_stacked_axis_of_a_scan_is_one_dimension_of_all_its_arrays() -> None:
     params = {"params['blocks']['up']['kernel']": "L1 d h", "params['blocks']['down']['kernel']": "L2 h d"}
-    uses = [("dot_general", "b d h"), ("add", "L1"), ("add", "L2")]
+    uses = [("dot_general", "b d h"), ("add", "L1"), ("add", "L2"), ("while", "")]
     back = {f"result{name[6:]}": text for name, text in params.items()}
     names = names_of(*made(params | {"x": "b d"}, back, ops=uses))
     assert names == {

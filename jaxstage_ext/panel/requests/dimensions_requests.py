@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension
-from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions, divisors_text
-from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost
+from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
+from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost, divisors_text
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 AXIS = "devices"
 """The only axis of the mesh."""
+MOST_DIVISORS = 6
+"""Numbers of devices that a text lists."""
 WITHOUT_TARGET = (8, 4, 2)
 """Devices to split over where the target has one: the first that divides the dimension."""
 
@@ -103,3 +106,17 @@ def _collectives(
     each = sent(kind, payload, devices, reduces)
     total = None if each is None or runs is None else each * runs * count
     return SplitCollective(count, kind, payload, total, runs, line)
+
+
+def divisors_text(size: int) -> str:
+    """The numbers of devices, from 2, that divide a size: "2, 4, 8, 16, … 512"."""
+    found = divisors(size)
+    if len(found) <= MOST_DIVISORS:
+        return ", ".join(f"{each:,}" for each in found)
+    return ", ".join(f"{each:,}" for each in found[: MOST_DIVISORS - 1]) + f", … {found[-1]:,}"
+
+
+def divisors(size: int) -> list[int]:
+    """The numbers from 2 that divide a size, in order."""
+    small = [each for each in range(1, math.isqrt(size) + 1) if size % each == 0]
+    return sorted({*small, *(size // each for each in small)} - {1})

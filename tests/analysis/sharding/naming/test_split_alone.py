@@ -10,8 +10,8 @@ import pytest
 from jaxstage_ext.analysis.sharding.naming import split_alone
 from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension
-from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions, divisors, divisors_text
-from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost
+from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
+from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost, divisors, divisors_text
 from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind, PartitionedCollective
 

@@ -81,9 +81,10 @@ def dimension_costs(program: Program, progress: Progress | None) -> Dimensions:
 
 
 def _with_costs(program: Program, named: tuple[NamedDimension, ...], costs: Mapping[str, SplitCost]) -> Dimensions:
+    module = partitioner_of(program).module
     lost = sum(one.size is None for one in _classes(program))
-    arguments, ops = tuple(_sources(program).arguments), partitioner_of(program).module.ops
-    return Dimensions(program.name, named, arguments, ops, costs, target_devices(program), lost)
+    arguments, devices = tuple(_sources(program).arguments), target_devices(program)
+    return Dimensions(program.name, named, arguments, module.ops, costs, devices, lost, bool(module.constraints))
 
 
 def target_devices(program: Program) -> int:

@@ -18,5 +18,6 @@ SAID = {
     "none": wording.none("loss"),
     "left out": wording.left_out(1),
     "several left out": wording.left_out(2),
-    "the rest": [wording.NOT_ASKED, wording.UNKNOWN_LOOP, wording.REPEATED, wording.ONLY_RESULTS, wording.NO_LINE],
-}  # fmt: skip
+    "reasons": [wording.NOT_ASKED, wording.UNKNOWN_LOOP, wording.NO_LINE],
+    "remarks": [wording.REPEATED, wording.ONLY_RESULTS, wording.CONSTRAINED],
+}

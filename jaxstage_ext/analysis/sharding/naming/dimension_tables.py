@@ -34,6 +34,8 @@ class Dimensions:
       ops: the module's operations; those of a dimension are numbers of them.
       costs: by the number of a dimension ("d3") what splitting it alone costs.
       devices: those of the target; 1 without one.
+      left_out: how many dimensions are not among them.
+      constrained: whether the program has sharding constraints of its own.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Dimensions:
     costs: Mapping[str, SplitCost] = field(repr=False)
     devices: int = 1
     left_out: int = 0
+    constrained: bool = False
 
     def __len__(self) -> int:
         return len(self.named)
@@ -73,7 +76,8 @@ class Dimensions:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known about the whole."""
-        return (wording.left_out(self.left_out),) if self.left_out else ()
+        said = (wording.left_out(self.left_out),) if self.left_out else ()
+        return (*said, wording.CONSTRAINED) if self.constrained else said
 
     @cached_property
     def table(self) -> Table:

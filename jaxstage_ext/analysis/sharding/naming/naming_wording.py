@@ -65,4 +65,5 @@ def left_out(count: int) -> str:
     return f"{count:,} more {noun} not listed: axes of different sizes are tied together there."
 
 
+CONSTRAINED = "The program's own sharding constraints stay: what they leave whole is gathered where it is split alone."
 NO_LINE = "no line of your code made it"

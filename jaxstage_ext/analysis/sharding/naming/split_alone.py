@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule
     from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedModule
 
-AXIS = "devices"
-"""The only axis of the mesh."""
+AXIS = "split alone"
+"""The mesh axis that splits, a name that no user's axis can have."""
 MOST_DIVISORS = 6
 """Numbers of devices that a text lists."""
 WITHOUT_TARGET = (8, 4, 2)
@@ -75,7 +75,10 @@ def devices_for(size: int, devices: int) -> int:
 
 
 def layout(dimension: NamedDimension, module: PartitionableModule, devices: int) -> ModuleLayout:
-    """The dimension split over so many devices wherever arguments and results have it; all else replicated."""
+    """The dimension split over so many devices wherever arguments and results have it; all else replicated.
+
+    The axes that the program's own constraints name are there, of size 1, so that these constraints split nothing.
+    """
     arguments, results = (
         tuple(_spec(at, len(module.values[value].shape), members) for at, value in enumerate(values))
         for values, members in (
@@ -83,7 +86,8 @@ def layout(dimension: NamedDimension, module: PartitionableModule, devices: int)
             (module.results, dimension.results),
         )
     )
-    return ModuleLayout({AXIS: devices}, arguments, results)
+    mesh = {axis: 1 for axis, _ in module.constraints} | {AXIS: devices}
+    return ModuleLayout(mesh, arguments, results)
 
 
 def _spec(number: int, rank: int, members: Sequence[Member]) -> AxisSpec:

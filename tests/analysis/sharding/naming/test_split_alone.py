@@ -22,13 +22,15 @@ TWICE = NamedDimension("time", "d2", 16, (1,), ((1, 1), (1, 2)), (), (0,), repea
 def module(*shapes: tuple[int, ...], results: int = 1) -> Any:
     values = [SimpleNamespace(shape=shape) for shape in shapes]
     places = range(len(shapes))
-    return SimpleNamespace(values=values, arguments=places[:-results], results=places[-results:])
+    return SimpleNamespace(
+        values=values, arguments=places[:-results], results=places[-results:], constraints=(("model", 4),)
+    )
 
 
 def test_a_dimension_is_split_wherever_it_stands_and_nothing_else_is() -> None:
     made = split_alone.layout(HIDDEN, module((24, 48), (48, 16, 16), (), (24, 48)), 8)
     axis = (split_alone.AXIS,)
-    assert made.mesh == {split_alone.AXIS: 8}
+    assert list(made.mesh.items()) == [("model", 1), (split_alone.AXIS, 8)]
     assert made.arguments == (((), axis), (axis, (), ()), ())
     assert made.results == (((), axis),)
     twice = split_alone.layout(TWICE, module((24, 48), (48, 16, 16), (), (24, 48)), 4)

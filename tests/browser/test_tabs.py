@@ -59,14 +59,13 @@ def test_a_tab_shows_its_view_and_the_code_is_found_as_it_was(panel: PanelOnPage
 
 def test_numbers_and_arrows_switch_and_the_notebook_hears_none_of_it(panel: PanelOnPage) -> None:
     tabs = panel.root.get_by_role("tab").evaluate_all("tabs => tabs.map(tab => tab.dataset.view)")
-    panel.pane("python").locator(".jxs-code").press(str(tabs.index("options") + 1))
-    panel.root.locator("[data-flag]").first.wait_for()
-    panel.root.locator('[data-view="options"]:focus').wait_for()
-    # the next number switches again, and is not typed into the search box
+    panel.pane("python").locator(".jxs-code").press(str(tabs.index("layouts") + 1))
+    panel.root.locator('[data-view="layouts"]:focus').wait_for()
+    # the next number switches again, and is not typed into a search box
     panel.root.page.keyboard.press(str(tabs.index("code") + 1))
     panel.root.locator(".jxs-code").first.wait_for()
-    panel.pane("python").locator(".jxs-code").press(str(tabs.index("options") + 1))
-    panel.root.locator("[data-flag]").first.wait_for()
+    panel.pane("python").locator(".jxs-code").press(str(tabs.index("layouts") + 1))
+    panel.root.locator('[data-view="layouts"]:focus').wait_for()
     panel.tab("options").press("ArrowRight")
     panel.tab("findings").press("ArrowRight")
     panel.tab("code").press("Enter")

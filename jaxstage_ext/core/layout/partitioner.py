@@ -86,7 +86,7 @@ class Partitioner:
 
     def _read(self, layout: ModuleLayout, answer: dict[str, Any]) -> Answer:
         if "error" in answer:
-            return Unavailable(f"Shardy refuses this layout: {answer['error'].splitlines()[0]}")
+            return Unavailable(f"Shardy refuses this layout: {_first_line(answer['error'])}")
         return partitioned_of(self.module, layout, answer)
 
     def _ask(self, lane: str, layouts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -136,5 +136,7 @@ def _spread(
             stopped.set()
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+def _first_line(error: object) -> str:
+    """What an error says; of MLIR's, which begins with the pass that failed, the line that says why."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return next((line for line in lines if "error:" in line), lines[0])

@@ -16,8 +16,8 @@ from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.request_errors import RequestFailed, WorkerDied
 
-BATCH = 16
-"""Layouts of one request: about a second's work of a two-layer train step."""
+BATCH = 16_000
+"""Operations of the layouts of one request together: about a second's work."""
 TIMEOUT = 120.0
 """Seconds for one request."""
 _POLL = 0.5
@@ -56,7 +56,8 @@ class Partitioner:
         """
         answers: list[Answer | None] = [layout_checks.refusal(self.module, layout) for layout in layouts]
         asked = [at for at, answer in enumerate(answers) if answer is None]
-        batches = [asked[at : at + BATCH] for at in range(0, len(asked), BATCH)]
+        size = max(BATCH // max(len(self.module.ops), 1), 1)
+        batches = [asked[at : at + size] for at in range(0, len(asked), size)]
         started = time.monotonic()
 
         def tell() -> None:

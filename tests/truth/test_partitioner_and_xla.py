@@ -131,6 +131,25 @@ def test_shardings_are_those_that_xla_propagates(tensor_parallel: Both) -> None:
     assert different == []
 
 
+def test_shardings_pass_through_a_mean_over_features(mesh: Any, tmp_path: Path) -> None:
+    """Parameters stored over all devices: a degenerate broadcast decides whether activations follow the batch."""
+
+    def shape(*sizes: int) -> Any:
+        return jax.ShapeDtypeStruct(sizes, jnp.float32, sharding=NamedSharding(mesh, P(("d", "m"))))
+
+    def loss(p: Any, x: Any) -> Any:
+        for w in p:
+            x = x @ w
+            x = x * jax.lax.rsqrt(jnp.mean(x**2, -1, keepdims=True) + 1e-6)
+        return x.sum()
+
+    program = jax.jit(jax.value_and_grad(loss)).lower((shape(16, 32), shape(32, 16)), shape(8, 16))
+    compiled(program, tmp_path)
+    matched, different = unequal(program, tmp_path)
+    assert matched > 50
+    assert different == []
+
+
 def unequal(program: Any, dumped: Path) -> tuple[int, list[Any]]:
     """How many operations are as often in ours as in XLA's dump, and the shardings of those that differ in them.
 

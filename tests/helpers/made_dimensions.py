@@ -23,6 +23,7 @@ class MadeClass:
     ops: tuple[int, ...] = ()
     repeated: bool = False
     meets: tuple[int, ...] = ()
+    factors: tuple[tuple[int, int], ...] = ()
 
 
 def made(

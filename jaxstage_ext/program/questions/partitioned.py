@@ -57,7 +57,7 @@ def partitioner_of(program: Program, progress: Progress | None) -> SearchablePro
     lowered = program.jax_lowered
     if lowered is None:
         raise Unsearchable(NotSearchable.NOT_LOWERED)
-    explicit = _is_explicit(program)
+    explicit = program.jax_traced is not None and argument_shardings.is_explicit(program.jax_traced)
     partitioner = Partitioner(lowered_modules.module_bytecode(lowered), with_constraints=not explicit)
     _check(partitioner.module)
     signature = lowered_modules.signature(program.jax_traced, lowered, captured.namer(program.call.fn))
@@ -67,12 +67,6 @@ def partitioner_of(program: Program, progress: Progress | None) -> SearchablePro
     return SearchableProgram(
         partitioner, names, results, tuple(leaves), _pairs(partitioner.module, names, results), explicit
     )
-
-
-def _is_explicit(program: Program) -> bool:
-    traced = program.jax_traced
-    given = [] if traced is None else argument_shardings.named(traced)
-    return any(each is not None and not argument_shardings.is_automatic(each) for each in given)
 
 
 def _check(module: PartitionableModule) -> None:

@@ -12,16 +12,17 @@ from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.program.behaviour.effects import effects, has_effects
 from jaxstage_ext.program.device import out_of_memory as exhausted
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.dtypes import changes_dtypes, dtypes
-from jaxstage_ext.program.questions.effects import effects, has_effects
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.module_work import work
+from jaxstage_ext.program.questions.named_dimensions import dimension_costs
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.tab import tab_requests, tab_tables
@@ -158,6 +159,14 @@ TABS: tuple[Tab, ...] = (
         first=(("shardings", {"all": False}), ("sharding_map", {"all": False, "value": 0})),
         fact=shardings,
         tables=(tab_tables.SHARDINGS,),
+    ),
+    Tab(
+        "dimensions",
+        lambda program: program.jax_lowered is not None and not program.is_running,
+        tab_requests.always(("dimensions", {"quick": False})),
+        fact=dimension_costs,
+        price=Price.COMPILE,
+        tables=(tab_tables.DIMENSIONS,),
     ),
     Tab(
         "collectives",

@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from jaxstage_ext.search.kinds import LayoutKind
-from jaxstage_ext.search.layout_candidate import Candidate
-
-AxisSpec = tuple[tuple[str, ...], ...]
-"""Per dimension of a value the mesh axes that split it, major first."""
+from jaxstage_ext.search.layout_candidate import AxisSpec, Candidate
 
 
 class CollectiveName(Enum):
@@ -59,7 +56,7 @@ class LayoutEstimate:
     exchanged_bytes: int
     """Payload of all collectives on one device, loops counted."""
     cost: float
-    """What layouts are ordered by: `middle`, or where that is unknown the same with the figures of a stand-in device."""
+    """What layouts are ordered by: `middle`, or where that is unknown the same at a stand-in device's figures."""
     unknown: tuple[str, ...] = ()
     """Why times are unknown, or incomplete: one sentence each."""
     parts: tuple[CollectiveShare, ...] = ()

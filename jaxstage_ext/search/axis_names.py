@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.search.axis_options import AxisOption
-from jaxstage_ext.search.layout_candidate import Candidate, MeshAxis
+from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.search_problem import DimensionRole, SearchProblem
 
 _NAMES = (
@@ -16,7 +16,7 @@ _NAMES = (
 )
 
 
-def candidate_of(problem: SearchProblem, shape: Sequence[int], chosen: Sequence[AxisOption]) -> Candidate:
+def candidate_of(problem: SearchProblem, shape: Sequence[int], chosen: Sequence[AxisOption]) -> LayoutCandidate:
     """The candidate of a mesh and what each of its axes does; axes of size 1 are left out of a chosen mesh."""
     names = [name for name, _ in problem.limits.mesh] or list(problem.limits.names)
     axes: list[MeshAxis] = []
@@ -24,7 +24,7 @@ def candidate_of(problem: SearchProblem, shape: Sequence[int], chosen: Sequence[
         taken = {axis.name for axis in axes}
         name = names.pop(0) if names else _unlike(_name(problem, option), taken)
         axes.append(MeshAxis(name, size, option.splits, option.stores))
-    return Candidate(tuple(axes))
+    return LayoutCandidate(tuple(axes))
 
 
 def _name(problem: SearchProblem, option: AxisOption) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from jaxstage_ext.search.kinds import LayoutKind
-from jaxstage_ext.search.layout_candidate import Candidate, MeshAxis
+from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.search_problem import DimensionRole, SearchProblem
 
 
@@ -35,7 +35,7 @@ _KINDS = {
 }
 
 
-def kind_of(problem: SearchProblem, candidate: Candidate) -> LayoutKind:
+def kind_of(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutKind:
     """The kind of a candidate."""
     parts = [_parts_of(problem, axis) for axis in candidate.axes]
     kind = _KINDS.get(frozenset().union(*parts), LayoutKind.MIXED)

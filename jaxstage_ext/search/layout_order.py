@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from jaxstage_ext.search import own_candidate
 from jaxstage_ext.search.kind_of_layout import kind_of
-from jaxstage_ext.search.layout_candidate import Candidate
+from jaxstage_ext.search.kinds import LayoutKind
+from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_result import LayoutEstimate, LayoutsFound, ScoredLayout, SearchEnd
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.search.search_problem import SearchProblem
@@ -26,13 +27,13 @@ class Searched:
 
 def found(
     problem: SearchProblem,
-    layouts: Mapping[LayoutSpecs, tuple[Candidate | None, LayoutEstimate]],
+    layouts: Mapping[LayoutSpecs, tuple[LayoutCandidate | None, LayoutEstimate]],
     own: LayoutSpecs | None,
     about: Searched,
 ) -> LayoutsFound:
     """The result of a search. Layouts whose arguments alone exceed the memory of a device come last."""
     scored = [_layout(problem, specs, *pair, specs == own) for specs, pair in layouts.items()]
-    scored.sort(key=lambda one: (*order(problem, one.estimate), str(one.candidate)))
+    scored.sort(key=lambda one: (*order(problem, one.estimate), *_complexity(one)))
     front = _front(scored)
     return LayoutsFound(
         layouts=tuple(replace(one, number=number, on_front=number in front) for number, one in enumerate(scored)),
@@ -47,15 +48,21 @@ def found(
 
 
 def order(problem: SearchProblem, estimate: LayoutEstimate) -> tuple[bool, float, int]:
-    """What layouts are sorted by."""
+    """What layouts are sorted by: costs of equal four digits are one, of which the smaller comes first."""
     exceeds = problem.room is not None and estimate.argument_bytes > problem.room
-    return exceeds, estimate.cost, estimate.argument_bytes
+    return exceeds, float(f"{estimate.cost:.3e}"), estimate.argument_bytes
+
+
+def _complexity(layout: ScoredLayout) -> tuple[int, int, str]:
+    axes = layout.candidate.axes if layout.candidate else ()
+    uses = sum(1 + len(axis.splits) + axis.stores for axis in axes)
+    return uses, list(LayoutKind).index(layout.kind), str(layout.candidate)
 
 
 def _layout(
     problem: SearchProblem,
     specs: LayoutSpecs,
-    candidate: Candidate | None,
+    candidate: LayoutCandidate | None,
     estimate: LayoutEstimate,
     is_own: bool,
 ) -> ScoredLayout:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from jaxstage_ext.search.kinds import LayoutKind
-from jaxstage_ext.search.layout_candidate import AxisSpec, Candidate
+from jaxstage_ext.search.layout_candidate import AxisSpec, LayoutCandidate
 
 
 class CollectiveName(Enum):
@@ -167,7 +167,7 @@ class ScoredLayout:
 
     number: int
     """Its place by the estimate, from 0, the fastest first; the user's own layout has one too."""
-    candidate: Candidate | None
+    candidate: LayoutCandidate | None
     """None of the user's own layout, where no candidate is equal to it."""
     mesh: Mapping[str, int]
     kind: LayoutKind

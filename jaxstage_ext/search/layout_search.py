@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.search import layout_order, layout_space, search_wording
-from jaxstage_ext.search.layout_candidate import Candidate
+from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_order import Searched
 from jaxstage_ext.search.layout_result import LayoutEstimate, LayoutsFound, SearchEnd
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
@@ -64,7 +64,7 @@ class LayoutSearch:
         self.problem, self.own = problem, own
         self.known: MutableMapping[LayoutSpecs, LayoutEstimate] = {} if known is None else known
         self._score, self._effort = score, effort
-        self._tried: dict[LayoutSpecs, Candidate | None] = {}
+        self._tried: dict[LayoutSpecs, LayoutCandidate | None] = {}
         self._lost: Counter[str] = Counter()
         self._total = 0
         self._end = SearchEnd.CANCELLED
@@ -109,13 +109,13 @@ class LayoutSearch:
             self._score_all({specs_of(self.problem, one): one for one in candidates}, progress)
         return SearchEnd.PRUNED
 
-    def _ordered(self, whole: Mapping[LayoutSpecs, Candidate]) -> dict[LayoutSpecs, Candidate]:
+    def _ordered(self, whole: Mapping[LayoutSpecs, LayoutCandidate]) -> dict[LayoutSpecs, LayoutCandidate]:
         """In an order of the seed, layouts of few used axes first, so that a spent budget leaves good ones."""
         items = list(whole.items())
         random.Random(self._effort.seed).shuffle(items)
         return dict(sorted(items, key=lambda item: sum(not axis.is_unused for axis in item[1].axes)))
 
-    def _score_all(self, layouts: Mapping[LayoutSpecs, Candidate | None], progress: Progress) -> None:
+    def _score_all(self, layouts: Mapping[LayoutSpecs, LayoutCandidate | None], progress: Progress) -> None:
         new = {specs: candidate for specs, candidate in layouts.items() if specs not in self._tried}
         self._tried |= {specs: candidate for specs, candidate in new.items() if specs in self.known}
         waiting = [specs for specs in new if specs not in self.known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from jaxstage_ext.search.layout_candidate import AxisSpec, Candidate, MeshAxis
+from jaxstage_ext.search.layout_candidate import AxisSpec, LayoutCandidate, MeshAxis
 from jaxstage_ext.search.search_problem import SearchedArgument, SearchProblem
 
 
@@ -34,7 +34,7 @@ def local_bytes(argument: SearchedArgument, spec: AxisSpec, sizes: dict[str, int
     return (math.prod(shape) * argument.bits + 7) // 8
 
 
-def specs_of(problem: SearchProblem, candidate: Candidate) -> LayoutSpecs:
+def specs_of(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutSpecs:
     """The specs that a candidate gives every leaf. A dimension that an axis does not divide evenly stays whole."""
     arguments = tuple(
         problem.limits.keep.get(leaf) or _spec(problem, argument, candidate)
@@ -46,7 +46,7 @@ def specs_of(problem: SearchProblem, candidate: Candidate) -> LayoutSpecs:
     return LayoutSpecs(tuple((axis.name, axis.size) for axis in candidate.axes), arguments, results)
 
 
-def _spec(problem: SearchProblem, argument: SearchedArgument, candidate: Candidate) -> AxisSpec:
+def _spec(problem: SearchProblem, argument: SearchedArgument, candidate: LayoutCandidate) -> AxisSpec:
     spec: list[list[MeshAxis]] = [[] for _ in argument.shape]
     for axis in candidate.axes:
         for place, name in enumerate(argument.dimensions):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from jaxstage_ext.search.axis_names import candidate_of
 from jaxstage_ext.search.axis_options import UNUSED, AxisOption, options_among, single_options
-from jaxstage_ext.search.layout_candidate import Candidate
+from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_order import order
 from jaxstage_ext.search.layout_result import LayoutEstimate
 from jaxstage_ext.search.layout_space import is_wanted
@@ -25,7 +25,7 @@ _ROUNDS = 4
 """Most times that they are."""
 
 
-def pruned_rounds(problem: SearchProblem, known: Known, most: int) -> Iterator[list[Candidate]]:
+def pruned_rounds(problem: SearchProblem, known: Known, most: int) -> Iterator[list[LayoutCandidate]]:
     """Candidates to score, in rounds; each follows from what those before it scored. About `most` in all."""
     return _PrunedSpace(problem, known, most).rounds()
 
@@ -36,9 +36,9 @@ class _PrunedSpace:
         self.shapes = mesh_shapes(problem)
         self.sizes = sorted({size for shape in self.shapes for size in shape}, reverse=True)
         self.options: dict[int, list[AxisOption]] = {size: list(single_options(problem, size)) for size in self.sizes}
-        self.seen: dict[Candidate, None] = {}
+        self.seen: dict[LayoutCandidate, None] = {}
 
-    def rounds(self) -> Iterator[list[Candidate]]:
+    def rounds(self) -> Iterator[list[LayoutCandidate]]:
         yield self._new(self._alone(size, option) for size in self.sizes for option in self.options[size])
         for size in self.sizes:
             joined = options_among(self.problem, size, self._best_dimensions(size))
@@ -51,23 +51,23 @@ class _PrunedSpace:
                 return
             yield varied
 
-    def _new(self, candidates: Iterator[Candidate | None]) -> list[Candidate]:
+    def _new(self, candidates: Iterator[LayoutCandidate | None]) -> list[LayoutCandidate]:
         new = [one for one in dict.fromkeys(candidates) if one is not None and one not in self.seen]
         self.seen |= dict.fromkeys(new)
         return new
 
-    def _alone(self, size: int, option: AxisOption) -> Candidate | None:
+    def _alone(self, size: int, option: AxisOption) -> LayoutCandidate | None:
         """An axis that does this while the other axes of its mesh do nothing."""
         shape = next(shape for shape in self.shapes if size in shape)
         return self._candidate(shape, [option if place == shape.index(size) else UNUSED for place in range(len(shape))])
 
-    def _candidate(self, shape: Sequence[int], chosen: Sequence[AxisOption]) -> Candidate | None:
+    def _candidate(self, shape: Sequence[int], chosen: Sequence[AxisOption]) -> LayoutCandidate | None:
         return candidate_of(self.problem, shape, chosen)
 
     def _rank(self, size: int, option: AxisOption) -> tuple[bool, float, int]:
         return self._order(self._alone(size, option))
 
-    def _order(self, candidate: Candidate | None) -> tuple[bool, float, int]:
+    def _order(self, candidate: LayoutCandidate | None) -> tuple[bool, float, int]:
         estimate = None if candidate is None else self.known(specs_of(self.problem, candidate))
         return (True, float("inf"), 0) if estimate is None else order(self.problem, estimate)
 
@@ -76,7 +76,7 @@ class _PrunedSpace:
         ranked = sorted(alone, key=lambda option: self._rank(size, option))
         return [name for option in ranked[:_JOINED] for name in option.splits]
 
-    def _combined(self) -> Iterator[Candidate | None]:
+    def _combined(self) -> Iterator[LayoutCandidate | None]:
         """Of each mesh the combinations whose axes are the best alone, as many as there is room for."""
         ranked = {
             size: sorted(options, key=lambda option: self._rank(size, option)) for size, options in self.options.items()
@@ -88,7 +88,7 @@ class _PrunedSpace:
                 if is_wanted(self.problem, shape, chosen):
                     yield self._candidate(shape, chosen)
 
-    def _varied(self) -> Iterator[Candidate | None]:
+    def _varied(self) -> Iterator[LayoutCandidate | None]:
         """The best layouts with one axis changed."""
         best = heapq.nsmallest(_IMPROVED, self.seen, key=self._order)
         for candidate in best:

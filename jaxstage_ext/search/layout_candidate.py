@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-AxisSpec = tuple[tuple[str, ...], ...]
-"""Per dimension of a value the mesh axes that split it, major first."""
-
 
 @dataclass(frozen=True)
 class MeshAxis:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from jaxstage_ext.search.layout_candidate import AxisSpec, LayoutCandidate, MeshAxis
+from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
+from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.search_problem import SearchedArgument, SearchProblem
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jaxstage_ext.search.layout_candidate import AxisSpec, LayoutCandidate, MeshAxis
+from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
+from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
 from jaxstage_ext.search.search_problem import DimensionRole, SearchedArgument, SearchProblem
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from jaxstage_ext.search.layout_candidate import AxisSpec
+from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
 
 
 class ArgumentRole(Enum):

@@ -123,7 +123,9 @@ def test_lost_layouts_are_counted_and_the_known_are_not_scored_twice(executor: T
 
 def test_what_the_user_fixes_holds_in_every_layout(executor: ThreadPoolExecutor) -> None:
     tokens = len(MID.problem().arguments) - 1
-    kept = SearchLimits(most_axes=2, names=("rows",), keep={tokens: (("rows",), ())}, replicated=False, most_split={"vocab": 2})
+    kept = SearchLimits(
+        most_axes=2, names=("rows",), keep={tokens: (("rows",), ())}, replicated=False, most_split={"vocab": 2}
+    )
     found = searched(MID, executor, limits=kept)
     assert all(layout.specs[tokens] == (("rows",), ()) for layout in found.layouts)
     assert {layout.mesh["rows"] for layout in found.layouts} == {2, 4, 8}

@@ -28,8 +28,8 @@ Floats = npt.NDArray[np.float64]
 STAND_IN_BANDWIDTH = 800e9
 STAND_IN_INTENSITY = 240.0
 STAND_IN_LINK = 90e9
-"""Bytes a second of memory, FLOP a byte, bytes a second of links, by which layouts are ordered where figures are unknown:
-about those of a TPU v5e."""
+"""Bytes a second of memory, FLOP a byte, bytes a second of links, by which layouts are ordered where figures are
+unknown: about those of a TPU v5e."""
 _BY_BITS = {64: "f64", 32: "f32", 16: "bf16", 8: "s8"}
 _SHOWN = 12
 """Most collectives of an estimate that are kept apart."""

@@ -10,10 +10,10 @@ from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 
 
 @functools.lru_cache(maxsize=2)
-def _opened(module: bytes) -> Partitioner:
-    return Partitioner(module)
+def _opened(module: bytes, with_constraints: bool) -> Partitioner:
+    return Partitioner(module, with_constraints=with_constraints)
 
 
-def partition_elsewhere(module: bytes, layouts: Sequence[ModuleLayout]) -> list[Answer]:
+def partition_elsewhere(module: bytes, with_constraints: bool, layouts: Sequence[ModuleLayout]) -> list[Answer]:
     """What each layout makes of StableHLO bytecode; the process keeps a worker of its own for it."""
-    return _opened(module).partition(layouts)
+    return _opened(module, with_constraints).partition(layouts)

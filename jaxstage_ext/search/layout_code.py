@@ -128,8 +128,8 @@ def _device_put(layout: PastedLayout) -> str:
         "",
         "",
         "def placed(value, specs):",
-        "    is_spec = lambda spec: isinstance(spec, P)",
-        "    return jax.device_put(value, jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs, is_leaf=is_spec))",
+        "    is_spec = lambda s: isinstance(s, P)",
+        "    return jax.device_put(value, jax.tree.map(lambda s: NamedSharding(mesh, s), specs, is_leaf=is_spec))",
         "",
         "",
     ]

@@ -11,7 +11,6 @@ from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 
-
 HIDDEN = 0.25
 """Of the collectives that other work can hide, the part that `LayoutEstimate.middle` takes for hidden."""
 

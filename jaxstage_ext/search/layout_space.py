@@ -25,16 +25,22 @@ def size_of_space(problem: SearchProblem) -> int:
 
 
 def listed(problem: SearchProblem, most: int) -> dict[LayoutSpecs, LayoutCandidate] | None:
-    """Every distinct layout, with the first candidate that means it; None where there are more than `most`."""
+    """Every distinct layout, with the candidate that explains it best; None where there are more than `most`."""
     if size_of_space(problem) > max(most, MOST_LISTED):
         return None
     distinct: dict[LayoutSpecs, LayoutCandidate] = {}
     for candidate in _combined(problem):
         if not _is_of_smaller_mesh(problem, specs := canonical(problem, candidate)):
-            distinct.setdefault(specs, candidate)
+            known = distinct.setdefault(specs, candidate)
+            distinct[specs] = min(known, candidate, key=_explained)
         if len(distinct) > most:
             return None
     return {specs_of(problem, candidate): candidate for candidate in distinct.values()}
+
+
+def _explained(candidate: LayoutCandidate) -> tuple[int, int]:
+    """Of candidates that mean one layout the first explains it best: parameters that an axis splits are not stored."""
+    return len(candidate.storing), sum(len(axis.splits) for axis in candidate.axes)
 
 
 def _combined(problem: SearchProblem) -> Iterator[LayoutCandidate]:

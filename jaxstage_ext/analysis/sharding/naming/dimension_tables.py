@@ -104,7 +104,7 @@ class Dimensions:
 
     @staticmethod
     def _reasons(costs: Sequence[SplitCost]) -> dict[tuple[int, str], str]:
-        reasons = {}
+        reasons: dict[tuple[int, str], str] = {}
         for row, cost in enumerate(costs):
             if cost.why_unknown:
                 reasons |= {(row, name): cost.why_unknown for name in ("split over", "collectives", "sent")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Mapping
@@ -52,7 +51,6 @@ __all__ = [
 ]
 
 _KEPT = "layout search"
-WORKERS = max(1, min(2, (os.cpu_count() or 2)))
 
 
 @dataclass(frozen=True)
@@ -263,7 +261,8 @@ def _own(searchable: SearchableProgram, problem: SearchProblem) -> LayoutSpecs |
 
 
 def _in_flight(executor: Executor) -> int:
-    return 2 * int(getattr(executor, "_max_workers", 8))
+    """Tasks to give an executor at a time: as many as it has workers, as far as it says, so that it can be stopped."""
+    return 1 + int(getattr(executor, "_max_workers", 8))
 
 
 @dataclass
@@ -276,7 +275,7 @@ class _Workers:
     def __enter__(self) -> Executor:
         if self.given is not None:
             return self.given
-        self.own = ThreadPoolExecutor(WORKERS, thread_name_prefix="jaxstage-layouts")
+        self.own = ThreadPoolExecutor(1, thread_name_prefix="jaxstage-layouts")
         return self.own
 
     def __exit__(self, *error: object) -> None:

@@ -36,6 +36,7 @@ from jaxstage_ext.search.layout_result import (
     SpecGroup,
 )
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
+from jaxstage_ext.search.layout_space import can_split
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.search.own_blame import Blame, blame
 from jaxstage_ext.search.search_problem import SearchProblem
@@ -147,7 +148,8 @@ class ProgramSearch:
 
     def code(self, form: CodeForm, number: int) -> str:
         """A layout as code to paste."""
-        return code(form, pasted_layout(self.program, self.searchable, self.layout(number)))
+        types = form is CodeForm.EXPLICIT_TYPES
+        return code(form, pasted_layout(self.program, self.searchable, self.layout(number), types))
 
     def codes(self, number: int) -> Mapping[str, str]:
         """A layout in every form, by the form's title."""
@@ -223,6 +225,8 @@ def search_program(
     budget = budget or SearchBudget()
     searchable = partitioner_of(program)
     problem = posed(program, search_limits(program, searchable, fixed or FixedChoices()))
+    if not can_split(problem.problem):
+        raise Unavailable(wording.NOTHING_TO_SPLIT)
     device = scoring_device(program)
     key = kept_estimates.key_of(program, searchable, device)
     known = kept_estimates.load(key)

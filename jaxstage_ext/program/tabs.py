@@ -163,7 +163,7 @@ TABS: tuple[Tab, ...] = (
     Tab(
         "dimensions",
         lambda program: program.jax_lowered is not None and not program.is_running,
-        tab_requests.always(("dimensions", {})),
+        tab_requests.always(("dimensions", {"quick": False})),
         fact=dimension_costs,
         price=Price.COMPILE,
         tables=(tab_tables.DIMENSIONS,),

@@ -14,6 +14,8 @@ from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.naming.einsum_letters import einsum_letters
 from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost
+from jaxstage_ext.core.inputs import captured
+from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout.partitioner import Partitioner
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.fact import fact, slow_fact
@@ -50,9 +52,15 @@ def give_names(program: Program, names: Mapping[str, str]) -> None:
     known.update({numbers[old]: new for old, new in names.items()})
 
 
-def dimensions(program: Program, progress: Progress | None = None) -> Dimensions:
-    """The named dimensions with what splitting each alone costs, by the author's names. Raises Unavailable."""
-    found = dimension_costs(program, progress)
+def dimensions(program: Program, progress: Progress | None = None, costs: bool = True) -> Dimensions:
+    """The named dimensions by the author's names, with what splitting each alone costs; or quickly, without `costs`.
+
+    Raises Unavailable where nothing was lowered, and where XLA's partitioner does not take the program.
+    """
+    if costs or dimension_costs.is_known(program):
+        found = dimension_costs(program, progress)
+    else:
+        found = _with_costs(program, named_dimensions(program, progress), {})
     names = given_names(program)
     return found.renamed(names) if names else found
 
@@ -66,12 +74,16 @@ def known_dimensions(program: Program) -> Dimensions | None:
 def dimension_costs(program: Program, progress: Progress | None) -> Dimensions:
     """The named dimensions by our names, with what splitting each alone costs. Raises Unavailable."""
     named = named_dimensions(program, progress)
-    partitioner = partitioner_of(program).partitioner
-    devices = target_devices(program)
-    costs = _costs(partitioner, named, devices, _switches_reduce(program), progress)
+    costs = _costs(
+        partitioner_of(program).partitioner, named, target_devices(program), _switches_reduce(program), progress
+    )
+    return _with_costs(program, named, costs)
+
+
+def _with_costs(program: Program, named: tuple[NamedDimension, ...], costs: Mapping[str, SplitCost]) -> Dimensions:
     lost = sum(one.size is None for one in _classes(program))
-    arguments = _sources(program).arguments
-    return Dimensions(program.name, named, tuple(arguments), partitioner.module.ops, costs, devices, lost)
+    arguments, ops = tuple(_sources(program).arguments), partitioner_of(program).module.ops
+    return Dimensions(program.name, named, arguments, ops, costs, target_devices(program), lost)
 
 
 def target_devices(program: Program) -> int:
@@ -113,7 +125,7 @@ def _costs(
 def _sources(program: Program) -> NamingSources:
     """What the names are made of."""
     found = partitioner_of(program)
-    module, names = found.module, argument_names(program.call, found.arguments)
+    module, names = found.module, _argument_names(program, found.leaves)
     arguments, results = (
         tuple(
             NamedLeaf(name or f"token {at}", module.values[value].shape)
@@ -124,3 +136,10 @@ def _sources(program: Program) -> NamingSources:
     letters = einsum_letters(module, _classes(program))
     op_names = [op.name.rpartition(".")[2] for op in module.ops]
     return NamingSources(arguments, results, parameters(arguments, results), letters, {}, op_names)
+
+
+def _argument_names(program: Program, leaves: Sequence[int | None]) -> list[str]:
+    """The author's names of the module's arguments, given the leaf of the call that each is; "" of a token."""
+    signature = lowered_modules.signature(program.jax_traced, program.jax_lowered, captured.namer(program.call.fn))
+    names = argument_names(program.call, signature.arguments)
+    return ["" if leaf is None else names[leaf] for leaf in leaves]

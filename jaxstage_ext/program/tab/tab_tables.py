@@ -78,7 +78,7 @@ BUFFERS = TabTable(
 SHARDINGS = TabTable("shardings", ("value", "type", "sharding", "per device"), _part(shardings, "table"))
 DIMENSIONS = TabTable(
     "named dimensions, each split alone",
-    ("dimension", "size", "axes", "split over", "collectives", "sent"),
+    ("dimension", "size", "split over", "sent", "collectives", "axes"),
     _dimensions,
 )
 COLLECTIVES = TabTable(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,37 +126,41 @@ def _convolved(x: Any, kernel: Any) -> Any:
 
 
 def test_shardings_are_those_that_xla_propagates(tensor_parallel: Both) -> None:
+    matched, different = unequal(tensor_parallel.lowered, tensor_parallel.dumped)
+    assert matched > 150
+    assert different == []
+
+
+def unequal(program: Any, dumped: Path) -> tuple[int, list[Any]]:
+    """How many operations are as often in ours as in XLA's dump, and the shardings of those that differ in them.
+
+    XLA simplifies some on its way there, and does not keep their order in loops.
+    """
     from jaxlib.mlir import ir
 
     from jaxstage_ext.worker.inside.partitioning import partition_session
 
-    (dump,) = tensor_parallel.dumped.rglob("02.after_propagation.mlir")
+    (dump,) = dumped.rglob("02.after_propagation.mlir")
     session = partition_session.PartitionSession()
-    opened = session.open(module_bytecode(tensor_parallel.lowered))
+    opened = session.open(module_bytecode(program))
     ours = session.propagated(opened["key"], opened["own"])
     with ours.context:
         theirs = ir.Module.parse(dump.read_text(), ours.context)
     mine, its = _rows(ours), _rows(theirs.operation)
-    blocks = difflib.SequenceMatcher(None, [row[0] for row in mine], [row[0] for row in its], autojunk=False)
-    pairs = [
-        (mine[first + at][1], its[second + at][1])
-        for first, second, count in blocks.get_matching_blocks()
-        for at in range(count)
-    ]
-    assert len(pairs) > 0.9 * len(its)
-    assert [pair for pair in pairs if pair[0] != pair[1]] == []
-    assert sum("m" in pair[1] for pair in pairs) > 50
+    alike = [key for key in its if len(its[key]) == len(mine[key])]
+    matched = sum(len(its[key]) for key in alike)
+    assert matched > 0.6 * sum(map(len, its.values()))
+    return matched, [(mine[key], its[key]) for key in alike if Counter(mine[key]) != Counter(its[key])]
 
 
-def _rows(module: Any) -> list[tuple[tuple[str, ...], str]]:
-    """((name of an operation, its types), its sharding as it is written)."""
+def _rows(module: Any) -> dict[tuple[str, ...], list[str]]:
+    """By the name of an operation and its types the shardings of those that are such, as they are written."""
     from jaxstage_ext.worker.inside.partitioning import module_walk, partition_session
 
+    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
     block = partition_session.main_of(module).regions[0].blocks[0]
-    return [
-        (
-            (operation.name, *(str(result.type) for result in operation.results)),
-            str(operation.attributes["sdy.sharding"]) if "sdy.sharding" in operation.attributes else "",
-        )
-        for operation, _ in module_walk.walk(block)
-    ]
+    for operation, _ in module_walk.walk(block):
+        attributes = operation.attributes
+        sharding = str(attributes["sdy.sharding"]) if "sdy.sharding" in attributes else ""
+        found[operation.name, *(str(result.type) for result in operation.results)].append(sharding)
+    return found

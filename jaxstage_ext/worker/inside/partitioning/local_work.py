@@ -17,7 +17,7 @@ from jaxstage_ext.worker.inside.partitioning.sent_collectives import SentCollect
 from jaxstage_ext.worker.inside.partitioning.sharding_specs import Spec, SpecReader
 
 Specs = Sequence[Spec | None]
-_CUSTOM_CALL = "stablehlo.custom_call"
+_UNKNOWN = ("stablehlo.custom_call", "mhlo.topk", "chlo.top_k")
 
 
 class LocalWork:
@@ -44,7 +44,7 @@ class LocalWork:
 
 
 def _is_unruled(op: Mapping[str, Any]) -> bool:
-    return op["name"] == _CUSTOM_CALL and op["rule"] is None
+    return op["rule"] is None and op["name"] in _UNKNOWN
 
 
 class _Reading:

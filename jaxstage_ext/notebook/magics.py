@@ -13,12 +13,19 @@ from IPython.core.magic import Magics, line_magic, magics_class, needs_local_sco
 from IPython.display import display
 
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.cells.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.notebook.compile_notice import CompileNotice
 from jaxstage_ext.notebook.front_end_target import FrontEndTarget
-from jaxstage_ext.notebook.lines import command_line, compiles_line, line_help, profile_line, stage_line
+from jaxstage_ext.notebook.lines import (
+    command_line,
+    compiles_line,
+    dimensions_line,
+    line_help,
+    profile_line,
+    stage_line,
+)
 from jaxstage_ext.notebook.lines.command_line import FROM_TOOLBAR, Command
 from jaxstage_ext.notebook.lines.completion import completer
 
@@ -45,7 +52,9 @@ class StageMagics(Magics):
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
         flags = {name: list(magic.flags) for name, magic in self.lines.items()}
-        self.complete = completer(flags | {DISPATCH: flags[COMPILE]}, self._names)
+        self.dimensions_line = dimensions_line.dimensions_line()
+        of_calls = {DISPATCH: flags[COMPILE], dimensions_line.NAME: list(self.dimensions_line.flags)}
+        self.complete = completer(flags | of_calls, self._names)
 
     def register(self) -> None:
         """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
@@ -130,6 +139,20 @@ class StageMagics(Magics):
         return dispatch_magic.tables(inspections)
 
     dispatch.__doc__ = line_help.DISPATCH
+
+    @line_magic
+    @no_var_expand
+    @needs_local_scope
+    def dimensions(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        from jaxstage_ext.notebook import dimensions_magic
+
+        asked = command_line.parse(f"--quiet {line}", self.dimensions_line)
+        request = dimensions_magic.DimensionsRequest(self.shell, self.running_cell, LOWER, asked)
+        work = request.stage_line(line, local_ns, _caller())
+        inspections, *_ = drive(self.shell, work, awaits(self.shell, asked.code, ""))
+        return dimensions_magic.found(inspections, asked.options.name or ())
+
+    dimensions.__doc__ = dimensions_line.dimensions_line().help()
 
     @line_magic
     def compile_cache(self, line: str) -> Any:

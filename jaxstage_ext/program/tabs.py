@@ -22,6 +22,7 @@ from jaxstage_ext.program.questions.effects import effects, has_effects
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.module_work import work
+from jaxstage_ext.program.questions.named_dimensions import dimension_costs
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.tab import tab_requests, tab_tables
@@ -158,6 +159,14 @@ TABS: tuple[Tab, ...] = (
         first=(("shardings", {"all": False}), ("sharding_map", {"all": False, "value": 0})),
         fact=shardings,
         tables=(tab_tables.SHARDINGS,),
+    ),
+    Tab(
+        "dimensions",
+        lambda program: program.jax_lowered is not None and not program.is_running,
+        tab_requests.always(("dimensions", {})),
+        fact=dimension_costs,
+        price=Price.COMPILE,
+        tables=(tab_tables.DIMENSIONS,),
     ),
     Tab(
         "collectives",

@@ -27,7 +27,7 @@ class MeshAxis:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LayoutCandidate:
     """A mesh, the slowest axis first, and what its axes do. One of no axes replicates all on one device."""
 
     axes: tuple[MeshAxis, ...]

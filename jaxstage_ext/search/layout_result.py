@@ -6,28 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
+from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.search.kinds import LayoutKind
-from jaxstage_ext.search.layout_candidate import Candidate
-
-AxisSpec = tuple[tuple[str, ...], ...]
-"""Per dimension of a value the mesh axes that split it, major first."""
-
-
-class CollectiveName(Enum):
-    """A collective, as XLA spells it."""
-
-    ALL_REDUCE = "all-reduce"
-    REDUCE_SCATTER = "reduce-scatter"
-    ALL_GATHER = "all-gather"
-    ALL_TO_ALL = "all-to-all"
-    PERMUTE = "collective-permute"
+from jaxstage_ext.search.layout_candidate import LayoutCandidate
 
 
 @dataclass(frozen=True)
 class CollectiveShare:
     """All collectives of one kind over the same axes that one source line makes."""
 
-    kind: CollectiveName
+    kind: CollectiveKind
     axes: tuple[str, ...]
     line: str
     """Source line, "" unknown."""
@@ -59,7 +48,7 @@ class LayoutEstimate:
     exchanged_bytes: int
     """Payload of all collectives on one device, loops counted."""
     cost: float
-    """What layouts are ordered by: `middle`, or where that is unknown the same with the figures of a stand-in device."""
+    """What layouts are ordered by: `middle`, or where that is unknown the same at a stand-in device's figures."""
     unknown: tuple[str, ...] = ()
     """Why times are unknown, or incomplete: one sentence each."""
     parts: tuple[CollectiveShare, ...] = ()
@@ -144,7 +133,7 @@ class Decision:
     """Time that it saves by the estimate's middle, below 0 where it costs; None where times are unknown."""
     bytes: int
     """Argument bytes that it saves per device, below 0 where it costs."""
-    of: CollectiveName | None = None
+    of: CollectiveKind | None = None
     """The collective that most of the saved (or added) time goes to; None where it is work."""
     is_gradient: bool = False
 
@@ -170,7 +159,7 @@ class ScoredLayout:
 
     number: int
     """Its place by the estimate, from 0, the fastest first; the user's own layout has one too."""
-    candidate: Candidate | None
+    candidate: LayoutCandidate | None
     """None of the user's own layout, where no candidate is equal to it."""
     mesh: Mapping[str, int]
     kind: LayoutKind

@@ -27,6 +27,7 @@ from jaxstage_ext.worker.request_errors import LeftIdle, RequestFailed, WorkerDi
 __all__ = [
     "COMPILE",
     "ONE_REQUEST",
+    "PARTITIONS",
     "RECOMPILE",
     "RequestFailed",
     "WorkerDied",
@@ -46,6 +47,8 @@ _PATIENCE = 2.0
 """Seconds that `close_all` waits for the thread of a request that it stopped."""
 COMPILE, RECOMPILE, ONE_REQUEST = "compile", "recompile", "one request"
 """Lanes: what a cell waits for; what a view asks for later, so that no cell waits for it; a process for one request."""
+PARTITIONS = tuple(f"partition {number}" for number in range(16))
+"""Lanes of the partitioner, which several workers may run at once."""
 PLATFORMS = ("cpu", "tpu", "cuda")
 _LOGS_PASSES = {
     "TF_CPP_VMODULE": "hlo_pass_pipeline=1",
@@ -74,7 +77,7 @@ def ask(
       request: {"method": name of a method of `worker.inside.compiler.Compiler`, its arguments}.
       timeout: seconds.
       memory: bytes of resident memory; when None `memory_limit.default`.
-      lane: COMPILE, RECOMPILE or ONE_REQUEST; each has a worker of its own.
+      lane: COMPILE, RECOMPILE, ONE_REQUEST or one of PARTITIONS; each has a worker of its own.
       variables: of the process for ONE_REQUEST, on top of the environment.
       progress: called while the request runs.
       environment: what the worker's process is started in; when None that of this process, whatever the compiler.
@@ -84,8 +87,8 @@ def ask(
       RequestFailed: the error that XLA gave.
       KeyboardInterrupt: at once; the worker is killed.
     """
-    if lane not in (COMPILE, RECOMPILE, ONE_REQUEST):
-        raise ValueError(f"{lane!r} is not a lane; use {COMPILE!r}, {RECOMPILE!r} or {ONE_REQUEST!r}")
+    if lane not in (COMPILE, RECOMPILE, ONE_REQUEST) and lane not in PARTITIONS:
+        raise ValueError(f"{lane!r} is not a lane; use {COMPILE!r}, {RECOMPILE!r}, {ONE_REQUEST!r} or a partition")
     limit = memory_limit.default() if memory is None else memory
     name = _name(platform, lane if lane != ONE_REQUEST else uuid.uuid4().hex)
     if lane == RECOMPILE:

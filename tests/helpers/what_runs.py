@@ -14,7 +14,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 SUITE = os.environ.get("JAXSTAGE_SUITE", "")
 IS_OLDEST_SUITE = SUITE == "oldest"
-FREE_OF_JAX = ("analysis", "ir", "report", "store", "views")
+FREE_OF_JAX = ("analysis", "ir", "report", "search", "store", "views")
 """Rooms without JAX, as `test_layers.WITHOUT_JAX` proves: what they read of both versions' artefacts is in golden/."""
 ONCE = {
     **dict.fromkeys(FREE_OF_JAX, "the room is free of JAX; its readers read golden files of both versions"),

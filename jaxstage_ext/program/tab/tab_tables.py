@@ -16,6 +16,7 @@ from jaxstage_ext.program.questions.dtypes import dtypes
 from jaxstage_ext.program.questions.effects import effects
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.named_dimensions import known_dimensions
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.tab import cheap_facts
@@ -49,6 +50,11 @@ def _passes(program: Program) -> Table | None:
     return table.take([row for row, changed in enumerate(table["changed"]) if changed])
 
 
+def _dimensions(program: Program) -> Table | None:
+    known = known_dimensions(program)
+    return None if known is None else known.table
+
+
 def _kernels(program: Program) -> Table | None:
     """Without the figures of the machine code, which take a process of their own."""
     if (known := kernels.known(program)) is None:
@@ -70,6 +76,11 @@ BUFFERS = TabTable(
     is_open=True,
 )
 SHARDINGS = TabTable("shardings", ("value", "type", "sharding", "per device"), _part(shardings, "table"))
+DIMENSIONS = TabTable(
+    "named dimensions, each split alone",
+    ("dimension", "size", "axes", "split over", "collectives", "sent"),
+    _dimensions,
+)
 COLLECTIVES = TabTable(
     "collectives", ("collective", "line", "runs", "sent", "time", "axes"), _collectives, is_open=True
 )

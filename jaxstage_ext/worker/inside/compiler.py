@@ -50,6 +50,7 @@ class Compiler:
         self._log, self._dump_prefix = log, dump_prefix
         self._clients = Clients()
         self.leaving = False
+        self._partitions: Any = None
 
     def ping(self) -> dict[str, Any]:
         """The process's id, and whether jax was imported in it."""
@@ -117,6 +118,22 @@ class Compiler:
         from jaxstage_ext.worker.inside import exported_programs
 
         exported_programs.check(data)
+
+    def open_partitionable(self, module: bytes) -> dict[str, Any]:
+        """Keep a module for `partition`; see `PartitionSession.open`."""
+        opened: dict[str, Any] = self._partition_session().open(module)
+        return opened
+
+    def partition(self, key: str, layouts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What layouts make of a module that is kept; see `PartitionSession.partition`."""
+        answers: list[dict[str, Any]] = self._partition_session().partition(key, layouts)
+        return answers
+
+    def _partition_session(self) -> Any:
+        from jaxstage_ext.worker.inside.partitioning.partition_session import PartitionSession
+
+        self._partitions = self._partitions or PartitionSession()
+        return self._partitions
 
     def dumped_passes(self, folder: str, keys: list[str]) -> dict[str, Any]:
         """The passes in a dump of elsewhere; see `dump_files.passes`."""

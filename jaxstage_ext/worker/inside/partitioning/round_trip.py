@@ -1,0 +1,50 @@
+"""A module as XLA's partitioner gets it: converted to HLO and back, calls inlined, the arguments' shardings taken off.
+
+XLA propagates shardings through what it converts back from HLO, where a degenerate broadcast is a reshape, for one.
+On JAX's own StableHLO the same passes give other shardings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxlib import _jax  # type: ignore[attr-defined, unused-ignore]
+
+from jaxstage_ext.worker.inside.clients import parsed
+from jaxstage_ext.worker.inside.module_functions import MAIN, functions
+from jaxstage_ext.worker.inside.partitioning import inlined_calls, user_constraints
+
+_IMPORT = "builtin.module(xla-sdy-round-trip-import-shardy-attrs)"
+_SHARDINGS = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attributes")
+
+
+def round_trip(module: bytes) -> tuple[Any, list[tuple[str, int]]]:
+    """(MLIR module of StableHLO bytecode with `main` alone, axes that its own constraints name).
+
+    Raises what jaxlib does where XLA does not take it.
+    """
+    mlir: Any = _jax.mlir
+    computation = mlir.mlir_module_to_xla_computation(module, use_tuple_args=False, return_tuple=False)
+    made = parsed(mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto()))
+    _run(made, _IMPORT)
+    inlined_calls.inline(made)
+    _take_off(functions(made)[MAIN].operation)
+    return made, user_constraints.import_constraints(made)
+
+
+def _run(module: Any, pipeline: str) -> None:
+    from jaxlib.mlir.passmanager import PassManager
+
+    with module.context:
+        PassManager.parse(pipeline).run(module.operation)
+
+
+def _take_off(function: Any) -> None:
+    """The shardings of arguments and results; a layout has its own."""
+    from jaxlib.mlir import ir
+
+    with function.context:
+        for name in ("arg_attrs", "res_attrs"):
+            if name in function.attributes:
+                empty = ir.DictAttr.get({})
+                function.attributes[name] = ir.ArrayAttr.get([empty] * len(function.attributes[name]))

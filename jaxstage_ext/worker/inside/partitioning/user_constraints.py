@@ -1,0 +1,88 @@
+"""The user's `with_sharding_constraint`s, which a round trip through HLO leaves as custom calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MESH = "mesh"
+"""The name of the one mesh of a module that a layout is put into."""
+_TARGET = "Sharding"
+_SHARDING = "sdy.sharding"
+
+
+def import_constraints(module: Any) -> list[tuple[str, int]]:
+    """Make them `sdy.sharding_constraint`s over one mesh again, and take off the meshes: each layout has its own.
+
+    Gives the axes that they name, with their sizes in the program's mesh.
+    """
+    meshes, named = _meshes(module), dict[str, int]()
+    with module.context:
+        for call in _calls(module):
+            _replace(call, meshes, named)
+        for each in list(module.body.operations):
+            if each.operation.name == "sdy.mesh":
+                each.operation.erase()
+    return list(named.items())
+
+
+def target(call: Any) -> str:
+    """What a custom call calls."""
+    from jaxlib.mlir import ir
+
+    return str(ir.StringAttr(call.attributes["call_target_name"]).value)
+
+
+def _calls(module: Any) -> list[Any]:
+    from jaxlib.mlir import ir
+
+    found: list[Any] = []
+
+    def visit(each: Any) -> Any:
+        if each.name == "stablehlo.custom_call" and target(each) == _TARGET:
+            found.append(each)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _meshes(module: Any) -> dict[str, dict[str, int]]:
+    """The axes of each mesh and their sizes, by the mesh's name."""
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import sdy
+
+    found = {}
+    for each in module.body.operations:
+        attributes = each.operation.attributes
+        if each.operation.name == "sdy.mesh":
+            axes = (sdy.MeshAxisAttr(axis) for axis in sdy.MeshAttr(attributes["mesh"]).axes)
+            found[str(ir.StringAttr(attributes["sym_name"]).value)] = {axis.name: axis.size for axis in axes}
+    return found
+
+
+def _replace(call: Any, meshes: dict[str, dict[str, int]], named: dict[str, int]) -> None:
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import sdy
+
+    made = call.operands[0]
+    if _SHARDING in call.attributes:
+        given = sdy.TensorShardingAttr(sdy.TensorShardingPerValueAttr(call.attributes[_SHARDING]).shardings[0])
+        _note_axes(given, meshes, named)
+        kept = (given.dimension_shardings, given.replicated_axes, given.unreduced_axes)
+        with call.location, ir.InsertionPoint(call):
+            made = sdy.ShardingConstraintOp(made, sdy.TensorShardingAttr.get(MESH, *kept)).result
+    call.results[0].replace_all_uses_with(made)
+    call.erase()
+
+
+def _note_axes(sharding: Any, meshes: dict[str, dict[str, int]], named: dict[str, int]) -> None:
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import sdy
+
+    mesh = sharding.mesh_or_ref
+    sizes = meshes.get(str(ir.FlatSymbolRefAttr(mesh).value), {}) if isinstance(mesh, ir.FlatSymbolRefAttr) else {}
+    dimensions = [sdy.DimensionShardingAttr(each).axes for each in sharding.dimension_shardings]
+    for axes in (*dimensions, sharding.replicated_axes, sharding.unreduced_axes):
+        for axis in axes:
+            name = str(sdy.AxisRefAttr(axis).name)
+            named[name] = sizes.get(name, 0)

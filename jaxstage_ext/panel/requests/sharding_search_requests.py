@@ -12,8 +12,8 @@ from jaxstage_ext.panel.requests.forms import layout_form
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.searching import search_start
 from jaxstage_ext.program.searching.kept_search import KeptSearch, kept
+from jaxstage_ext.search import found_wording as wording
 from jaxstage_ext.search.layout_result import ScoredLayout
-from jaxstage_ext.views.searched import search_wording as wording
 
 MOST_LAYOUTS = 50_000
 """Layouts that are sent; a page asks for a part of them first, which a saved notebook has room for."""

@@ -10,9 +10,9 @@ from jaxstage_ext.program.searching.kept_search import KeptSearch
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.terminal import clean, cut
+from jaxstage_ext.search import found_wording as wording
+from jaxstage_ext.search.layout_columns import LayoutColumns, best_of, columns_of, state_of
 from jaxstage_ext.search.layout_result import ScoredLayout, SpecGroup
-from jaxstage_ext.views.searched import search_wording as wording
-from jaxstage_ext.views.searched.layout_columns import LayoutColumns, best_of, columns_of, state_of
 
 LONGEST, LONGEST_CODE = 300, 40_000
 """Characters of what is said of one layout, and of one form of its code."""

@@ -33,7 +33,7 @@ class LayoutColumns:
 
     Attributes:
       layouts: the rows.
-      time: seconds of one call, half way between least and most; where times are unknown, how many times the least cost.
+      time: seconds of one call, half way between least and most; where those are unknown, times the least cost.
       least, most: the bounds of the seconds.
       arguments: bytes of all arguments on one device, exact.
       needed: bytes that XLA allocates on one device, of what was compiled.

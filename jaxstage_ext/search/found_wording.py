@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxstage_ext.report.text.units import duration, plural, rounded, scaled
-from jaxstage_ext.search.layout_candidate import AxisSpec, MeshAxis
-from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout, SearchEnd
-from jaxstage_ext.views.searched.layout_columns import PointState, best_of, state_of
+from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
+from jaxstage_ext.report.text.units import rounded, scaled
+from jaxstage_ext.search.layout_candidate import MeshAxis
+from jaxstage_ext.search.layout_columns import PointState, best_of, state_of
+from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout
+from jaxstage_ext.search.search_wording import extent
 
 NOTHING_FITS = "No layout fits: the arguments alone take more than the {} of one device in each."
 NOTHING_RUNS = "No layout was found that runs."
@@ -79,19 +81,7 @@ def ratio_text(layout: ScoredLayout, best: ScoredLayout | None) -> str:
 
 def compared(found: LayoutsFound) -> str:
     """What the best one was compared with."""
-    devices = plural(found.devices, "device")
-    if found.whole and not found.lost:
-        return f"It is the best of all {plural(found.tried, 'layout')} of {devices} by the estimate."
-    tried = f"It is the best of {plural(found.tried, 'layout')} of {devices} by the estimate; not all were tried"
-    return f"{tried}: {_why_not_all(found)}."
-
-
-def _why_not_all(found: LayoutsFound) -> str:
-    lost = f"{plural(found.lost, 'layout')} could not be partitioned" if found.lost else ""
-    if found.whole:
-        return lost
-    least = "" if found.end is SearchEnd.PRUNED else f" after {duration(found.seconds)}"
-    return f"{found.end.value}{least}, of at most {found.total:,}" + (f", and {lost}" if lost else "")
+    return f"By the estimate it is the {extent(found)}."
 
 
 def fit(layout: ScoredLayout, room: int | None) -> str:
@@ -110,6 +100,20 @@ def fit(layout: ScoredLayout, room: int | None) -> str:
         PointState.FAILED: f"Its compile failed{reason}.",
         PointState.COMPILED: f"Compiled: {needed}; whether that fits is not known{reason}.",
     }[state]
+
+
+def compiled_text(layout: ScoredLayout) -> str:
+    """`no`, or in a few words what the compile gave."""
+    compiled = layout.compiled
+    if compiled is None:
+        return "no"
+    needed = f", {scaled(compiled.needed, 'B')}" if compiled.needed is not None else ""
+    return {
+        PointState.FITS: f"fits{needed}",
+        PointState.DOES_NOT_FIT: f"does not fit{needed}",
+        PointState.FAILED: "failed",
+        PointState.COMPILED: f"yes{needed}",
+    }[state_of(layout)]
 
 
 def time_text(layout: ScoredLayout) -> str:

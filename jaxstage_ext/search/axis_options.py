@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from jaxstage_ext.search.search_problem import SearchedDimension, SearchProblem
+from jaxstage_ext.search.search_problem import DimensionRole, SearchedDimension, SearchProblem
 
 MOST_TOGETHER = 4
 """Dimensions that one axis splits at most: Megatron's heads, hidden and vocabulary, and one more."""
@@ -44,13 +44,14 @@ def options_among(problem: SearchProblem, size: int, names: Iterable[str]) -> tu
 
 
 def splittable(problem: SearchProblem, size: int) -> list[SearchedDimension]:
-    """The dimensions that an axis of this size divides evenly in some argument."""
-    most = problem.limits.most_split
+    """The dimensions that an axis of this size divides evenly in some argument that is not too small for it."""
+    most, least = problem.limits.most_split, problem.smallest_stored
     divided = {
         name
         for argument in problem.arguments
         for name, extent in zip(argument.dimensions, argument.shape, strict=True)
         if name and extent and extent % size == 0 and size <= most.get(name, size)
+        if argument.bytes >= least or not argument.is_parameter
     }
     return [dimension for dimension in problem.dimensions if dimension.name in divided]
 
@@ -65,7 +66,7 @@ def can_store(problem: SearchProblem, size: int) -> bool:
 
 
 def _sets(dimensions: list[SearchedDimension]) -> Iterator[frozenset[str]]:
-    """Sets of dimensions of which no two stand in one operation."""
+    """Sets of dimensions of which no two stand in one array, and of which data have no two."""
     grown: list[tuple[int, frozenset[str]]] = [(place, frozenset({d.name})) for place, d in enumerate(dimensions)]
     while grown:
         yield from (names for _, names in grown)
@@ -75,7 +76,17 @@ def _sets(dimensions: list[SearchedDimension]) -> Iterator[frozenset[str]]:
             if len(names) < MOST_TOGETHER
             for place in range(last + 1, len(dimensions))
             if not names & dimensions[place].meets
+            and all(_go_together(dimensions[place], other) for other in dimensions if other.name in names)
         ]
+
+
+def _go_together(one: SearchedDimension, other: SearchedDimension) -> bool:
+    """Whether an axis may split both: what splits the data besides is the parameters' storage, but for experts."""
+    roles = {one.role, other.role}
+    return roles.isdisjoint(_OF_DATA) or DimensionRole.EXPERT in roles
+
+
+_OF_DATA = (DimensionRole.BATCH, DimensionRole.SPATIAL)
 
 
 def _with_storage(problem: SearchProblem, size: int, sets: Iterable[Iterable[str]]) -> Iterator[AxisOption]:

@@ -47,10 +47,10 @@ def found(
     )
 
 
-def order(problem: SearchProblem, estimate: LayoutEstimate) -> tuple[bool, float, int]:
-    """What layouts are sorted by: costs of equal four digits are one, of which the smaller comes first."""
+def order(problem: SearchProblem, estimate: LayoutEstimate) -> tuple[bool, float, float]:
+    """What layouts are sorted by: costs that agree in three digits are one, of which the smaller comes first."""
     exceeds = problem.room is not None and estimate.argument_bytes > problem.room
-    return exceeds, float(f"{estimate.cost:.3e}"), estimate.argument_bytes
+    return exceeds, float(f"{estimate.cost:.2e}"), float(f"{estimate.argument_bytes:.1e}")
 
 
 def _complexity(layout: ScoredLayout) -> tuple[int, int, str]:

@@ -163,8 +163,8 @@ class ScoredLayout:
     """None of the user's own layout, where no candidate is equal to it."""
     mesh: Mapping[str, int]
     kind: LayoutKind
-    specs: tuple[AxisSpec, ...]
-    """Per leaf of the arguments."""
+    specs: tuple[AxisSpec | None, ...]
+    """Per leaf of the arguments; None only in the user's own layout, where it leaves one to the compiler."""
     results: tuple[AxisSpec | None, ...]
     """Per leaf of the result; None: left to the compiler."""
     estimate: LayoutEstimate

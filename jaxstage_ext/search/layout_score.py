@@ -17,7 +17,7 @@ import numpy.typing as npt
 from jaxstage_ext.analysis.cost import unit_peaks
 from jaxstage_ext.analysis.cost.rules import arithmetic
 from jaxstage_ext.analysis.cost.unit_peaks import Ceilings
-from jaxstage_ext.ir.hlo.dot_precision import DotPrecision
+from jaxstage_ext.ir.hlo.dot_precision import DotPrecision, Level
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind, PartitionedCollective, PartitionedModule
 from jaxstage_ext.search import score_wording
@@ -28,9 +28,8 @@ Floats = npt.NDArray[np.float64]
 STAND_IN_BANDWIDTH = 800e9
 STAND_IN_INTENSITY = 240.0
 STAND_IN_LINK = 90e9
-"""Bytes a second of memory, FLOP a byte, bytes a second of links, by which layouts are ordered where figures are unknown:
-about those of a TPU v5e."""
-_BY_BITS = {64: "f64", 32: "f32", 16: "bf16", 8: "s8"}
+"""Bytes a second of memory, FLOP a byte, bytes a second of links, by which layouts are ordered where figures are
+unknown: about those of a TPU v5e."""
 _SHOWN = 12
 """Most collectives of an estimate that are kept apart."""
 
@@ -100,13 +99,12 @@ class LayoutScorer:
             return float("inf")
         if self._device.ceilings is None:
             return None
-        unit = arithmetic.product(self._dtype(op), DotPrecision(), self._device.platform)
+        unit = arithmetic.product(self._dtype(op), DotPrecision(Level(op.precision)), self._device.platform)
         rate = unit_peaks.rate(unit, self._device.ceilings, self._device.platform)
         return rate.fast if np.isfinite(rate.fast) else None
 
     def _dtype(self, op: PartitionOp) -> str:
-        """The dtype of a product by its width."""
-        return _BY_BITS.get(self._module.values[op.operands[0]].bits, "")
+        return self._module.values[op.operands[0]].dtype
 
     def _parts(self, partitioned: PartitionedModule) -> Iterator[CollectiveShare]:
         mesh = tuple(partitioned.layout.mesh.items())
@@ -120,7 +118,7 @@ class LayoutScorer:
             yield CollectiveShare(kind, axes, line, count, size, seconds, is_gradient)
 
     def _seconds(self, mesh: MeshSizes, kind: CollectiveKind, axes: tuple[str, ...], size: int) -> float | None:
-        rate, _ = self._links.seconds_per_byte(mesh, kind, axes)
+        rate, _ = self._links.rate(mesh, kind, axes)
         return None if rate is None else rate * size
 
     def _is_gradient(self, collective: PartitionedCollective) -> bool:
@@ -138,5 +136,5 @@ class LayoutScorer:
         if any(self._is_untimed(partitioned)):
             yield score_wording.unknown_trips(sorted({self._module.ops[op].line for op in self._untimed} - {""}))
         mesh = tuple(partitioned.layout.mesh.items())
-        whys = {self._links.seconds_per_byte(mesh, one.kind, one.axes)[1] for one in partitioned.collectives}
+        whys = {self._links.rate(mesh, one.kind, one.axes)[1] for one in partitioned.collectives}
         yield from sorted(whys - {""})

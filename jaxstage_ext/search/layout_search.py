@@ -16,7 +16,7 @@ from jaxstage_ext.search.layout_order import Searched
 from jaxstage_ext.search.layout_result import LayoutEstimate, LayoutsFound, SearchEnd
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
 from jaxstage_ext.search.pruned_space import pruned_rounds
-from jaxstage_ext.search.scoring_tasks import Score, Scored, scored
+from jaxstage_ext.search.scoring_tasks import Scored, Scoring, scored
 from jaxstage_ext.search.search_problem import SearchProblem
 
 MOST_WHOLE = 600
@@ -53,7 +53,7 @@ class LayoutSearch:
     def __init__(
         self,
         problem: SearchProblem,
-        score: Score,
+        scoring: Scoring,
         effort: SearchEffort,
         known: MutableMapping[LayoutSpecs, LayoutEstimate] | None = None,
         own: LayoutSpecs | None = None,
@@ -63,7 +63,7 @@ class LayoutSearch:
             raise ValueError(search_wording.no_budget(effort.budget))
         self.problem, self.own = problem, own
         self.known: MutableMapping[LayoutSpecs, LayoutEstimate] = {} if known is None else known
-        self._score, self._effort = score, effort
+        self._scoring, self._effort = scoring, effort
         self._tried: dict[LayoutSpecs, LayoutCandidate | None] = {}
         self._lost: Counter[str] = Counter()
         self._total = 0
@@ -95,7 +95,7 @@ class LayoutSearch:
     def score_more(self, layouts: Sequence[LayoutSpecs]) -> list[LayoutEstimate | None]:
         """The estimate of each layout, in or out of the space, outside of the budget; None of one that is lost."""
         unknown = [specs for specs in dict.fromkeys(layouts) if specs not in self.known]
-        for specs, estimate in zip(unknown, self._score(unknown) if unknown else (), strict=True):
+        for specs, estimate in zip(unknown, self._scoring.score(unknown), strict=True):
             self._keep(specs, estimate)
         return [self.known.get(specs) for specs in layouts]
 
@@ -126,7 +126,7 @@ class LayoutSearch:
             if seconds >= self._effort.budget:
                 raise _BudgetSpent
 
-        for specs, estimate in scored(self._effort.executor, self._score, waiting, self._effort.in_flight, turn):
+        for specs, estimate in scored(self._effort.executor, self._scoring, waiting, self._effort.in_flight, turn):
             self._tried[specs] = new[specs]
             self._keep(specs, estimate)
             if not isinstance(estimate, LayoutEstimate):

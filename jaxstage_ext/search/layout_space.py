@@ -72,7 +72,7 @@ def canonical(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutSpecs
     places = itertools.permutations(range(len(sizes))) if not is_fixed else [tuple(range(len(sizes)))]
     return min(
         (_renamed(specs, order) for order in places if [sizes[place] for place in order] == sizes),
-        key=lambda renamed: renamed.arguments,
+        key=lambda renamed: str(renamed.arguments),
     )
 
 
@@ -82,7 +82,7 @@ def _is_of_smaller_mesh(problem: SearchProblem, specs: LayoutSpecs) -> bool:
         return False
     places: dict[str, list[tuple[int, int]]] = {name: [] for name, _ in specs.mesh}
     for leaf, spec in enumerate(specs.arguments):
-        for dimension, axes in enumerate(spec):
+        for dimension, axes in enumerate(spec or ()):
             for axis in axes:
                 places[axis].append((leaf, dimension))
     split = list(places.values())
@@ -92,6 +92,6 @@ def _is_of_smaller_mesh(problem: SearchProblem, specs: LayoutSpecs) -> bool:
 
 def _renamed(specs: LayoutSpecs, order: Sequence[int]) -> LayoutSpecs:
     names = {name: str(place) for (name, _), place in zip(specs.mesh, order, strict=True)}
-    renamed = tuple(tuple(tuple(names[axis] for axis in axes) for axes in spec) for spec in specs.arguments)
+    renamed = tuple(tuple(tuple(names[axis] for axis in axes) for axes in spec or ()) for spec in specs.arguments)
     mesh = tuple((str(place), size) for place, (_, size) in enumerate(specs.mesh))
     return LayoutSpecs(mesh, renamed, ())

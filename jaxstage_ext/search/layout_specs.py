@@ -16,7 +16,8 @@ class LayoutSpecs:
 
     mesh: tuple[tuple[str, int], ...]
     """The slowest axis first."""
-    arguments: tuple[AxisSpec, ...]
+    arguments: tuple[AxisSpec | None, ...]
+    """None only in a layout of the user's that leaves an argument to the compiler."""
     results: tuple[AxisSpec | None, ...]
 
     def argument_bytes(self, problem: SearchProblem) -> int:
@@ -27,10 +28,11 @@ class LayoutSpecs:
         )
 
 
-def local_bytes(argument: SearchedArgument, spec: AxisSpec, sizes: dict[str, int]) -> int:
-    """The bytes of a leaf on one device; uneven shards are as large as the largest."""
+def local_bytes(argument: SearchedArgument, spec: AxisSpec | None, sizes: dict[str, int]) -> int:
+    """The bytes of a leaf on one device; uneven shards are as large as the largest, and None is unsplit."""
+    axes = spec if spec is not None else ((),) * len(argument.shape)
     shape = (
-        -(-size // math.prod(sizes[name] for name in names)) for size, names in zip(argument.shape, spec, strict=True)
+        -(-size // math.prod(sizes[name] for name in names)) for size, names in zip(argument.shape, axes, strict=True)
     )
     return (math.prod(shape) * argument.bits + 7) // 8
 

@@ -54,5 +54,5 @@ def _split(problem: SearchProblem, specs: LayoutSpecs, axis: str, size: int) -> 
     return sorted(most, key=lambda name: (problem.by_name[name].role is not DimensionRole.BATCH, -split[name]))
 
 
-def _places(argument: SearchedArgument, spec: AxisSpec) -> list[tuple[str, tuple[str, ...]]]:
-    return list(zip(argument.dimensions, spec, strict=True))
+def _places(argument: SearchedArgument, spec: AxisSpec | None) -> list[tuple[str, tuple[str, ...]]]:
+    return list(zip(argument.dimensions, spec if spec is not None else ((),) * len(argument.shape), strict=True))

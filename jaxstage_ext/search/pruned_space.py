@@ -64,12 +64,12 @@ class _PrunedSpace:
     def _candidate(self, shape: Sequence[int], chosen: Sequence[AxisOption]) -> LayoutCandidate | None:
         return candidate_of(self.problem, shape, chosen)
 
-    def _rank(self, size: int, option: AxisOption) -> tuple[bool, float, int]:
+    def _rank(self, size: int, option: AxisOption) -> tuple[bool, float, float]:
         return self._order(self._alone(size, option))
 
-    def _order(self, candidate: LayoutCandidate | None) -> tuple[bool, float, int]:
+    def _order(self, candidate: LayoutCandidate | None) -> tuple[bool, float, float]:
         estimate = None if candidate is None else self.known(specs_of(self.problem, candidate))
-        return (True, float("inf"), 0) if estimate is None else order(self.problem, estimate)
+        return (True, float("inf"), 0.0) if estimate is None else order(self.problem, estimate)
 
     def _best_dimensions(self, size: int) -> list[str]:
         alone = [option for option in self.options[size] if len(option.splits) == 1 and not option.stores]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jaxstage_ext.search.layout_result import LayoutEstimate
 from jaxstage_ext.search.layout_specs import LayoutSpecs
+from jaxstage_ext.search.scoring_tasks import Scored, Scoring
 from jaxstage_ext.search.search_problem import (
     ArgumentRole,
     DimensionRole,
@@ -49,6 +50,10 @@ class MadeUp:
         shape = tuple(self.sizes[name] for name in dims)
         return SearchedArgument(path, shape, 32, ArgumentRole.PARAMETER, tuple(dims))
 
+    @property
+    def scoring(self) -> Scoring:
+        return scoring(self.score)
+
     def score(self, layouts: Sequence[LayoutSpecs]) -> list[LayoutEstimate]:
         return [self._estimate(specs) for specs in layouts]
 
@@ -71,6 +76,11 @@ class MadeUp:
         held = specs.argument_bytes(self.problem())
         most = work + moved
         return LayoutEstimate(work, 0.0, moved, held, int(moved * 5e10), (max(work, moved) + most) / 2)
+
+
+def scoring(score: Callable[[Sequence[LayoutSpecs]], Sequence[Scored]]) -> Scoring:
+    """Scores by one function, wherever the executor runs it."""
+    return Scoring(score, lambda layouts, scores: scores)
 
 
 def _parts(specs: LayoutSpecs) -> dict[str, int]:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from made_up_layouts import MadeUp
+from made_up_layouts import MadeUp, scoring
 
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search import layout_space
@@ -42,7 +42,7 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 def searched(model: MadeUp, executor: ThreadPoolExecutor, most: int = 100_000, **changes: object) -> LayoutsFound:
     problem = model.problem(**changes)
-    return LayoutSearch(problem, model.score, SearchEffort(executor, most_whole=most)).run()
+    return LayoutSearch(problem, model.scoring, SearchEffort(executor, most_whole=most)).run()
 
 
 @pytest.mark.parametrize(("model", "axes"), [(SMALL, 2), (MID, 3), (BIG, 2)], ids=["small", "mid", "big"])
@@ -83,9 +83,9 @@ def test_the_space_of_a_batch_and_a_width_counted_by_hand() -> None:
 def test_what_ends_a_search_keeps_what_it_found(executor: ThreadPoolExecutor) -> None:
     ticks = itertools.count()
     effort = SearchEffort(executor, budget=20, clock=lambda: float(next(ticks)))
-    spent = LayoutSearch(MID.problem(limits=TWO_AXES), MID.score, effort).run()
+    spent = LayoutSearch(MID.problem(limits=TWO_AXES), MID.scoring, effort).run()
     assert spent.end is SearchEnd.BUDGET and 0 < spent.tried < spent.total and not spent.whole
-    stopped = LayoutSearch(MID.problem(limits=TWO_AXES), MID.score, SearchEffort(executor))
+    stopped = LayoutSearch(MID.problem(limits=TWO_AXES), MID.scoring, SearchEffort(executor))
     turns = itertools.count(1)
 
     def stop(seconds: float, step: str | None = None) -> None:
@@ -97,7 +97,7 @@ def test_what_ends_a_search_keeps_what_it_found(executor: ThreadPoolExecutor) ->
     found = stopped.found()
     assert found.end is SearchEnd.CANCELLED and 0 < found.tried < found.total
     with pytest.raises(ValueError, match="budget"):
-        LayoutSearch(MID.problem(), MID.score, SearchEffort(executor, budget=0))
+        LayoutSearch(MID.problem(), MID.scoring, SearchEffort(executor, budget=0))
 
 
 def test_lost_layouts_are_counted_and_the_known_are_not_scored_twice(executor: ThreadPoolExecutor) -> None:
@@ -112,11 +112,11 @@ def test_lost_layouts_are_counted_and_the_known_are_not_scored_twice(executor: T
 
     known: dict[LayoutSpecs, LayoutEstimate] = {}
     problem = MID.problem(limits=TWO_AXES)
-    first = LayoutSearch(problem, some, SearchEffort(executor), known).run()
+    first = LayoutSearch(problem, scoring(some), SearchEffort(executor), known).run()
     of_eight = [specs for specs in asked if specs.mesh[0][1] == 8]
     assert first.lost == len(of_eight) == first.lost_reasons["died"] and first.lost + len(first.layouts) == first.tried
     asked.clear()
-    second = LayoutSearch(problem, some, SearchEffort(executor, seed=7), known).run()
+    second = LayoutSearch(problem, scoring(some), SearchEffort(executor, seed=7), known).run()
     assert sorted(map(str, asked)) == sorted(map(str, of_eight))
     assert second.layouts == first.layouts
 
@@ -141,9 +141,9 @@ def test_the_users_own_layout_is_one_of_them(executor: ThreadPoolExecutor) -> No
     assert best.candidate is not None
     own = specs_of(problem, best.candidate)
     planted = replace(own, arguments=((("data",), ()), *own.arguments[1:]))
-    found = LayoutSearch(problem, MID.score, SearchEffort(executor), own=planted).run()
+    found = LayoutSearch(problem, MID.scoring, SearchEffort(executor), own=planted).run()
     assert found.own is not None and found.own.specs == planted.arguments and found.own.candidate is None
-    same = LayoutSearch(problem, MID.score, SearchEffort(executor), own=own).run()
+    same = LayoutSearch(problem, MID.scoring, SearchEffort(executor), own=own).run()
     assert same.own is not None and same.own.candidate is not None
     assert same.own.estimate.cost == same.layouts[0].estimate.cost
     assert specs_of(problem, same.own.candidate).arguments == own.arguments

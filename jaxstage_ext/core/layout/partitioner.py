@@ -28,15 +28,23 @@ Answer = PartitionedModule | Unavailable
 class Partitioner:
     """Partitions one module, in as many workers at once as it is given."""
 
-    def __init__(self, module: bytes, workers: int = 1) -> None:
-        """Open StableHLO bytecode. Raises Unavailable where XLA's partitioner does not take it."""
+    def __init__(self, module: bytes, workers: int = 1, with_constraints: bool = True) -> None:
+        """Open StableHLO bytecode. Raises Unavailable where XLA's partitioner does not take it.
+
+        Args:
+          module: whose own shardings of arguments and results do not matter.
+          workers: processes that partition at once.
+          with_constraints: whether the `with_sharding_constraint`s in it hold; those that JAX makes of types with
+            explicit axes do not.
+        """
         from jaxstage_ext.worker import pool  # it needs Unix
 
-        self._bytecode, self._lanes = module, pool.PARTITIONS[: max(workers, 1)]
+        self._opened = {"module": module, "with_constraints": with_constraints}
+        self._lanes = pool.PARTITIONS[: max(workers, 1)]
         self.lost = 0
         """Layouts that a worker died of."""
         try:
-            self.module: PartitionableModule = module_of(self._open(self._lanes[0]), op_lines.line_of)
+            self.module: PartitionableModule = module_of(self._open(), op_lines.line_of)
         except (RequestFailed, WorkerDied) as error:
             raise Unavailable(f"XLA's partitioner does not take this program: {_first_line(error)}") from None
 
@@ -90,15 +98,14 @@ class Partitioner:
         except RequestFailed as failed:
             if failed.type != "UnknownModule":
                 raise
-            self._open(lane)
-            answers = pool.ask(_PLATFORM, dict(request), TIMEOUT, lane=lane)
+            answers = pool.ask(_PLATFORM, request | {"opened": self._opened}, TIMEOUT, lane=lane)
         return answers
 
-    def _open(self, lane: str) -> dict[str, Any]:
+    def _open(self) -> dict[str, Any]:
         from jaxstage_ext.worker import pool
 
-        request = {"method": "open_partitionable", "module": self._bytecode}
-        opened: dict[str, Any] = pool.ask(_PLATFORM, request, TIMEOUT, lane=lane)
+        request = {"method": "open_partitionable", **self._opened}
+        opened: dict[str, Any] = pool.ask(_PLATFORM, request, TIMEOUT, lane=self._lanes[0])
         return opened
 
 

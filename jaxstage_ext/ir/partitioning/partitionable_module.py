@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.sharding_rule import ShardingRule, rule_of
 
 LOOP = "stablehlo.while"
@@ -26,6 +27,8 @@ class PartitionValue:
     """Of an item; 0 of a token."""
     constant: bool
     """Whether it comes from constants alone."""
+    dtype: str = ""
+    """As HLO names it, "bf16"; "" of a token."""
 
     @property
     def bytes(self) -> int:
@@ -59,6 +62,8 @@ class PartitionOp:
     target: str = ""
     """What a custom call calls."""
     frames: Frames = ()
+    precision: int = 0
+    """What a matrix product or convolution asks for: 0 default, 1 high, 2 highest."""
 
     @property
     def is_matmul(self) -> bool:
@@ -81,11 +86,26 @@ class PartitionableModule:
     constraints: tuple[tuple[str, int], ...] = ()
     """The axes that the program's own `with_sharding_constraint`s name, with the sizes in the mesh that it was traced
     with. A layout's mesh must have these axes; their sizes may differ."""
+    own: ModuleLayout | None = None
+    """The layout that the program was lowered with; None where it names no mesh."""
+
+    @property
+    def is_manual(self) -> bool:
+        """Whether a `shard_map` in it is partitioned by hand."""
+        return any(op.target.startswith("xla.sdy.") for op in self.ops)
 
     @cached_property
     def unruled(self) -> tuple[int, ...]:
         """Custom calls of which Shardy does not know how they split: XLA gathers their operands."""
         return tuple(at for at, op in enumerate(self.ops) if op.name == CUSTOM_CALL and op.rule is None)
+
+
+def _own(answer: Mapping[str, Any]) -> ModuleLayout | None:
+    own = answer["own"]
+    if own is None:
+        return None
+    given, made = (tuple(own[side]) or None for side in ("arguments", "results"))
+    return ModuleLayout(dict(own["mesh"]), given or (None,) * len(answer["arguments"]), made)
 
 
 def module_of(answer: Mapping[str, Any], line_of: Callable[[Frames], str]) -> PartitionableModule:
@@ -95,11 +115,12 @@ def module_of(answer: Mapping[str, Any], line_of: Callable[[Frames], str]) -> Pa
         PartitionOp(
             op["name"], op["operands"], op["results"], rule(op["rule"]), line(op["frames"]), op["scope"], op["trips"],
             op["flops"], op["parent"], op["target"], op["frames"],
+            op["precision"],
         )
         for op in answer["ops"]
     )  # fmt: skip
     values = tuple(PartitionValue(*value) for value in answer["values"])
     return PartitionableModule(
         answer["key"], values, ops, tuple(answer["arguments"]), tuple(answer["results"]), tuple(answer["ties"]),
-        tuple(answer["constraints"]),
+        tuple(answer["constraints"]), _own(answer),
     )  # fmt: skip

@@ -47,7 +47,7 @@ def _dimension(found: Dimensions, at: int) -> dict[str, Any]:
 
 def _collectives(cost: SplitCost) -> list[dict[str, Any]]:
     return [
-        {"kind": each.kind, "sent": each.sent, "runs": each.runs, "line": each.line}
+        {"count": each.count, "kind": each.kind, "sent": each.sent, "runs": each.runs, "line": each.line}
         for each in cost.collectives[:MOST_COLLECTIVES]
     ]
 

@@ -119,13 +119,20 @@ class Compiler:
 
         exported_programs.check(data)
 
-    def open_partitionable(self, module: bytes) -> dict[str, Any]:
+    def open_partitionable(self, module: bytes, with_constraints: bool) -> dict[str, Any]:
         """Keep a module for `partition`; see `PartitionSession.open`."""
-        opened: dict[str, Any] = self._partition_session().open(module)
+        opened: dict[str, Any] = self._partition_session().open(module, with_constraints)
         return opened
 
-    def partition(self, key: str, layouts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What layouts make of a module that is kept; see `PartitionSession.partition`."""
+    def partition(
+        self, key: str, layouts: list[dict[str, Any]], opened: dict[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """What layouts make of a module that is kept; see `PartitionSession.partition`.
+
+        `opened` are the arguments of `open_partitionable`, where this process may not have it.
+        """
+        if opened is not None:
+            self._partition_session().open(**opened)
         answers: list[dict[str, Any]] = self._partition_session().partition(key, layouts)
         return answers
 

@@ -117,7 +117,7 @@ class Dimensions:
         alike: dict[str, list[str]] = defaultdict(list)
         for leaf, axis in one.arguments:
             path = self.arguments[leaf].path
-            alike[f"{'.'.join(path.words[-2:])} axis {axis}"].append(path.name)
+            alike[f"{path.short} axis {axis}"].append(path.name)
         texts = [f"{text} ×{len(names)}" if len(names) > 1 else text for text, names in alike.items()]
         more = len(texts) - MOST_LISTED
         return ", ".join(texts[:MOST_LISTED]) + (f", {more:,} more" if more > 0 else "")
@@ -199,12 +199,13 @@ class Dimensions:
         columns = {
             "dimension": Column([name for name, _ in rows]),
             "collective": Column([each.kind for _, each in rows]),
-            "payload": Column([each.payload for _, each in rows], "B", "per device and run"),
-            "runs": Column([each.runs for _, each in rows], "", "times in one run of the program", is_whole=True),
+            "count": Column([each.count for _, each in rows], doc="of this kind, payload and line in the program"),
+            "payload": Column([each.payload for _, each in rows], "B", "of one, per device and run"),
+            "runs": Column([each.runs for _, each in rows], "", "of one in one run of the program", is_whole=True),
             "sent": Column(
                 [math.nan if each.sent is None else each.sent for _, each in rows],
                 "B",
-                "by each device in all runs, lower bound",
+                "by each device in all runs of all of them, lower bound",
             ),
             "line": Column([each.line or None for _, each in rows]),
         }
@@ -239,8 +240,10 @@ class Dimensions:
 
 
 def collectives_text(cost: SplitCost) -> str:
-    """ "2 all-reduce, all-gather": how often each kind stands in the program."""
-    counts = Counter(one.kind for one in cost.collectives)
+    """How often each kind stands in the program: 2 all-reduce, all-gather."""
+    counts: Counter[str] = Counter()
+    for one in cost.collectives:
+        counts[one.kind] += one.count
     return ", ".join(f"{count:,} {kind}" if count > 1 else kind for kind, count in counts.items()) or "none"
 
 

@@ -2,7 +2,8 @@
 
 JAX names the operations of `jnp.einsum` by its equation, "jit(step)/jvp(bsd,dh->bsh)/dot_general". One with two
 operands is one matrix product, of these in either order, before a transpose: the rule of the product tells which
-letters are summed over, and so which operand is which. The backward pass multiplies other arrays and is left out.
+letters are summed over, and so which operand is which. The backward pass multiplies other arrays and is left out, and
+so are the equations of libraries, whose letters are not the author's.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
 from jaxstage_ext.ir.partitioning.sharding_rule import ShardingRule
+from jaxstage_ext.ir.sources.source import is_outside, is_user
 
 if TYPE_CHECKING:
     from jaxstage_ext.analysis.sharding.dimensions import DimensionClass
@@ -36,7 +38,7 @@ def einsum_letters(module: PartitionableModule, classes: Sequence[DimensionClass
 
 def _letters(op: PartitionOp) -> Mapping[int, str]:
     """The letters of the factors of a matrix product; nothing where they are not certain."""
-    equation = _equation(op.scope)
+    equation = _equation(op.scope) if _is_authors(op) else None
     if equation is None or op.rule is None or not op.is_matmul or len(op.operands) != 2:
         return {}
     operands, result = equation
@@ -44,6 +46,11 @@ def _letters(op: PartitionOp) -> Mapping[int, str]:
     spelt = [named for named in fitting if _spells(op.rule, named, result)]
     certain = spelt if len(fitting) > 1 else fitting
     return certain[0] if len(certain) == 1 else {}
+
+
+def _is_authors(op: PartitionOp) -> bool:
+    """Whether the innermost frame outside of JAX is the author's."""
+    return bool(op.frames) and is_user(op.frames[0][0]) and not is_outside(op.frames[0][0])
 
 
 def _equation(scope: str) -> tuple[tuple[str, str], str] | None:

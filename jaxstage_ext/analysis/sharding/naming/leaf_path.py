@@ -68,6 +68,12 @@ class LeafPath:
         return self.words[-1]
 
     @property
+    def short(self) -> str:
+        """Layer and array, without numbers: "up.kernel", alike in all layers and for all moments."""
+        ends = (self.layer, self.kind) if self.layer != self.kind else (self.layer,)
+        return ".".join(_NUMBER.sub("", end).strip("_") or end for end in ends)
+
+    @property
     def kind(self) -> str:
         """The last word: `kernel`, `bias`."""
         return self.tokens[-1]

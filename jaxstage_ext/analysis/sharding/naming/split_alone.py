@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.analysis.sharding.naming.dimension_group import Member
     from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension
     from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule
-    from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedCollective, PartitionedModule
+    from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedModule
 
 AXIS = "devices"
 """The only axis of the mesh."""
@@ -24,16 +25,18 @@ WITHOUT_TARGET = (8, 4, 2)
 
 @dataclass(frozen=True)
 class SplitCollective:
-    """One collective of a split, as often as it runs.
+    """Collectives of a split that are alike.
 
     Attributes:
+      count: how many the program has.
       kind: "all-reduce", as XLA names it.
-      payload: bytes on each device in one run.
-      sent: lower bound of the bytes that each device sends in all runs; None where it is unknown how often it runs.
-      runs: in one run of the program; None in a loop of unknown length.
+      payload: bytes on each device in one run of one of them.
+      sent: lower bound of the bytes that each device sends in all runs of all of them; None where `runs` is.
+      runs: of one of them in one run of the program; None in a loop of unknown length.
       line: the source line, "" unknown.
     """
 
+    count: int
     kind: str
     payload: int
     sent: float | None
@@ -89,11 +92,14 @@ def _spec(number: int, rank: int, members: Sequence[Member]) -> AxisSpec:
 def cost(partitioned: PartitionedModule, reduces: bool = False) -> SplitCost:
     """The collectives of a layout, what sends most first; `reduces` is whether switches reduce, as in NVLink SHARP."""
     devices = partitioned.layout.devices
-    found = [_collective(one, devices, reduces) for one in partitioned.collectives]
-    return SplitCost(devices, tuple(sorted(found, key=lambda one: -(one.sent or one.payload))))
+    alike = Counter((one.kind.value, one.bytes, one.trips, one.line) for one in partitioned.collectives)
+    found = [_collectives(*one, count, devices, reduces) for one, count in alike.items()]
+    return SplitCost(devices, tuple(sorted(found, key=lambda one: -(one.sent or one.count * one.payload))))
 
 
-def _collective(one: PartitionedCollective, devices: int, reduces: bool) -> SplitCollective:
-    each = sent(one.kind.value, one.bytes, devices, reduces)
-    total = None if each is None or one.trips is None else each * one.trips
-    return SplitCollective(one.kind.value, one.bytes, total, one.trips, one.line)
+def _collectives(
+    kind: str, payload: int, runs: int | None, line: str, count: int, devices: int, reduces: bool
+) -> SplitCollective:
+    each = sent(kind, payload, devices, reduces)
+    total = None if each is None or runs is None else each * runs * count
+    return SplitCollective(count, kind, payload, total, runs, line)

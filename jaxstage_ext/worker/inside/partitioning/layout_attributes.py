@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxstage_ext.worker.inside.partitioning.user_constraints import MESH
+from jaxstage_ext.worker.inside.partitioning.user_constraints import MESH, put_mesh
 
 Spec = Sequence[Sequence[str]]
 
 
 def write(module: Any, main: Any, layout: Mapping[str, Any]) -> None:
     """Set the mesh and shardings of a module; `layout` has "mesh" as (axis, size) pairs, "arguments" and "results"."""
-    from jaxlib.mlir import ir
-    from jaxlib.mlir.dialects import sdy
-
-    axes = [sdy.MeshAxisAttr.get(name, size) for name, size in layout["mesh"]]
-    with ir.InsertionPoint.at_block_begin(module.regions[0].blocks[0]), ir.Location.unknown():
-        sdy.MeshOp(MESH, sdy.MeshAttr.get(axes))
+    put_mesh(module, layout["mesh"])
     main.attributes["arg_attrs"] = _attributes(layout["arguments"])
     if layout["results"] is not None:
         main.attributes["res_attrs"] = _attributes(layout["results"])

@@ -117,7 +117,7 @@ class _Reading:
         """Bytes of a value on one device."""
         size = self._sizes.get((spec, value))
         if size is None:
-            shape, bits, _ = self._columns.values[value]
+            shape, bits, *_ = self._columns.values[value]
             size = self._sizes[spec, value] = local_bytes(shape, bits, spec, self._mesh)
         return size
 
@@ -130,7 +130,7 @@ class _Reading:
         axes = self._collectives.axes(operation)
         if kind == "all-reduce" and self._is_scattered(given, axes):
             kind = "reduce-scatter"
-        shape, bits = self._types.read(given)
+        shape, bits, _ = self._types.read(given)
         payload = local_bytes(shape, bits, after if kind == "all-gather" else before, self._mesh)
         number = self._number(operation, first_user=kind not in ("all-reduce", "reduce-scatter"))
         inside = holder.attributes[NUMBER].value if holder is not None else None

@@ -23,8 +23,8 @@ _SAME = ("sdy.sharding_constraint", "stablehlo.optimization_barrier")
 class ModuleColumns:
     """Numbers values and operations in the order in which `module_walk.walk` meets them."""
 
-    values: list[tuple[tuple[int, ...], int, bool]] = field(default_factory=list)
-    """(shape, bits of an element, whether it comes from constants alone)."""
+    values: list[tuple[tuple[int, ...], int, bool, str]] = field(default_factory=list)
+    """(shape, bits of an element, whether it comes from constants alone, dtype)."""
     ops: list[dict[str, Any]] = field(default_factory=list)
     ties: list[tuple[int, int]] = field(default_factory=list)
     """Pairs of values that are one across the border of a region."""
@@ -51,7 +51,8 @@ class ModuleColumns:
 
     def _add(self, value: Any, constant: bool) -> int:
         number = self._known[value] = len(self.values)
-        self.values.append((*self._types.read(value), constant))
+        shape, bits, dtype = self._types.read(value)
+        self.values.append((shape, bits, constant, dtype))
         return number
 
     def _add_op(self, operation: Any, holder: Any) -> None:
@@ -73,6 +74,7 @@ class ModuleColumns:
                 "name": operation.name, "operands": tuple(operands), "results": tuple(results), "rule": rule,
                 "scope": scope, "frames": frames, "parent": parent,
                 "trips": self.trips_inside(parent), "flops": op_flops.flops(operation, rule, shapes),
+                "precision": op_flops.precision(operation),
                 "target": target(operation) if operation.name == "stablehlo.custom_call" else "",
             }
         )  # fmt: skip

@@ -17,6 +17,14 @@ def flops(operation: Any, rule: tuple[Any, ...] | None, shapes: list[tuple[int, 
     return None
 
 
+def precision(operation: Any) -> int:
+    """The highest precision that a product asks for: 0 default, 1 high, 2 highest."""
+    if "precision_config" not in operation.attributes:
+        return 0
+    written = str(operation.attributes["precision_config"])
+    return 2 if "HIGHEST" in written else int("HIGH" in written)
+
+
 def _convolution(operation: Any, shapes: list[tuple[int, ...]]) -> float:
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo

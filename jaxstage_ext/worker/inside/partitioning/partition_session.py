@@ -30,13 +30,13 @@ class PartitionSession:
     def __init__(self) -> None:
         self._kept: dict[str, _Ready] = {}
 
-    def open(self, module: bytes) -> dict[str, Any]:
-        """Keep a module of StableHLO bytecode; its key and columns."""
-        key = hashlib.sha256(module).hexdigest()[:16]
+    def open(self, module: bytes, with_constraints: bool = True) -> dict[str, Any]:
+        """Keep a module of StableHLO bytecode; its key and columns. See `round_trip.round_trip`."""
+        key = hashlib.sha256(module + bytes([with_constraints])).hexdigest()[:16]
         if key not in self._kept:
             while len(self._kept) >= _MOST_KEPT:
                 self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = _Ready(module)
+            self._kept[key] = _Ready(module, with_constraints)
         return {"key": key, **self._kept[key].answer()}
 
     def partition(self, key: str, layouts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -49,8 +49,9 @@ class PartitionSession:
 class _Ready:
     """One module after its round trip."""
 
-    def __init__(self, module: bytes) -> None:
-        self._module, self._constraints = round_trip.round_trip(module)
+    def __init__(self, module: bytes, with_constraints: bool) -> None:
+        ready = round_trip.round_trip(module, with_constraints)
+        self._module, self._boundary = ready.module, {"constraints": ready.constraints, "own": ready.own}
         self._columns = ModuleColumns()
         context = self._module.context
         context.enable_multithreading(False)
@@ -65,7 +66,7 @@ class _Ready:
     def answer(self) -> dict[str, Any]:
         columns = self._columns
         names = ("values", "ops", "ties", "arguments", "results")
-        return {name: getattr(columns, name) for name in names} | {"constraints": self._constraints}
+        return {name: getattr(columns, name) for name in names} | self._boundary
 
     def partition(self, layout: Mapping[str, Any]) -> dict[str, Any]:
         with self._module.context:

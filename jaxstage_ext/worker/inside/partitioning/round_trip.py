@@ -6,21 +6,33 @@ On JAX's own StableHLO the same passes give other shardings.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxlib import _jax  # type: ignore[attr-defined, unused-ignore]
 
 from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.module_functions import MAIN, functions
-from jaxstage_ext.worker.inside.partitioning import inlined_calls, user_constraints
+from jaxstage_ext.worker.inside.partitioning import inlined_calls, own_layout, user_constraints
 
 _IMPORT = "builtin.module(xla-sdy-round-trip-import-shardy-attrs)"
 _SHARDINGS = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attributes")
 
 
-def round_trip(module: bytes) -> tuple[Any, list[tuple[str, int]]]:
-    """(MLIR module of StableHLO bytecode with `main` alone, axes that its own constraints name).
+class RoundTrip(NamedTuple):
+    """A module that is ready for layouts."""
 
+    module: Any
+    """Of MLIR, with `main` alone."""
+    constraints: list[tuple[str, int]]
+    """The axes that the program's own constraints name, with their sizes in its mesh."""
+    own: dict[str, Any] | None
+    """The layout that the program was lowered with; None where it names none."""
+
+
+def round_trip(module: bytes, with_constraints: bool = True) -> RoundTrip:
+    """Bring StableHLO bytecode to where XLA's partitioner takes it.
+
+    Without `with_constraints` the program's own, which types with explicit axes make of each operation, are left out.
     Raises what jaxlib does where XLA does not take it.
     """
     mlir: Any = _jax.mlir
@@ -28,8 +40,10 @@ def round_trip(module: bytes) -> tuple[Any, list[tuple[str, int]]]:
     made = parsed(mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto()))
     _run(made, _IMPORT)
     inlined_calls.inline(made)
-    _take_off(functions(made)[MAIN].operation)
-    return made, user_constraints.import_constraints(made)
+    main = functions(made)[MAIN].operation
+    own = own_layout.read(made, main)
+    _take_off(main)
+    return RoundTrip(made, user_constraints.import_constraints(made, with_constraints), own)
 
 
 def _run(module: Any, pipeline: str) -> None:

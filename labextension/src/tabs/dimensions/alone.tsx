@@ -10,7 +10,7 @@ import type { Dimension, SplitCollective } from "./read";
 /** "2 all-reduce, all-gather": how often each kind stands in the program. */
 export function kindsOf(collectives: SplitCollective[]): string {
   const times = new Map<string, number>();
-  for (const { kind } of collectives) times.set(kind, (times.get(kind) ?? 0) + 1);
+  for (const { kind, count } of collectives) times.set(kind, (times.get(kind) ?? 0) + count);
   return [...times].map(([kind, count]) => (count > 1 ? `${counted(count)} ${kind}` : kind)).join(", ");
 }
 
@@ -92,11 +92,11 @@ function Collectives({ collectives, devices, onLine }: { collectives: SplitColle
   if (!collectives.length) return <p class="jxs-note">Split over {counted(devices)} devices it takes no collectives.</p>;
   return (
     <ul class="jxs-split-collectives" aria-label={`collectives of splitting it alone over ${devices} devices`}>
-      {collectives.map(({ kind, sent, runs, line }, at) => (
+      {collectives.map(({ count, kind, sent, runs, line }, at) => (
         <li key={at}>
-          <span>{kind}</span>
+          <span>{count > 1 ? `${counted(count)} ${kind}` : kind}</span>
           <span class="jxs-number jxs-tabular">{sent === null ? "unknown" : `${scaled(sent, "B")} sent`}</span>
-          <span class="jxs-dim">{runs === null ? "in a loop of unknown length" : runs > 1 ? `in ${counted(runs)} runs` : ""}</span>
+          <span class="jxs-dim">{runs === null ? "in a loop of unknown length" : runs > 1 ? `each runs ${counted(runs)} times` : ""}</span>
           {line ? (
             <button type="button" class="jxs-link" onClick={() => onLine(line)}>
               {line}

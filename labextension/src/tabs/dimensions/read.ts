@@ -3,7 +3,9 @@
 import { count, fields, list, number, sentences, text, texts } from "../../wire/check";
 import type { Reply } from "../../wire/source";
 
+/** Collectives that are alike. */
 export interface SplitCollective {
+  count: number;
   kind: string;
   /** Lower bound of what each device sends in all runs; null where it is not known. */
   sent: number | null;
@@ -54,8 +56,8 @@ const MOST_AXES = 32;
 const MOST_LINES = 100;
 
 const readCollective = (raw: unknown): SplitCollective => {
-  const { kind, sent, runs, line } = fields(raw);
-  return { kind: text(kind), sent: number(sent), runs: number(runs), line: text(line) };
+  const { count: copies, kind, sent, runs, line } = fields(raw);
+  return { count: Math.max(1, count(copies)), kind: text(kind), sent: number(sent), runs: number(runs), line: text(line) };
 };
 
 const readDimension = (raw: unknown): Dimension => {

@@ -1,0 +1,28 @@
+"""Why a program's layouts cannot be searched, and what to do."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class NotSearchable(Enum):
+    """What keeps a program from being partitioned under other layouts."""
+
+    SHARD_MAP = "shard_map"
+    KERNEL = "kernel"
+    NOT_LOWERED = "not lowered"
+    NO_ARRAYS = "no arrays"
+
+
+_SENTENCES = {
+    NotSearchable.SHARD_MAP: "it has a shard_map, whose body is written for one mesh and one layout; search the "
+    "function without it",
+    NotSearchable.KERNEL: "it calls a kernel of its own ({what}), which JAX does not partition outside a shard_map",
+    NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function itself, not an executable",
+    NotSearchable.NO_ARRAYS: "none of its arguments has a dimension of two or more, so there is nothing to split",
+}
+
+
+def reason(kind: NotSearchable, what: str = "") -> str:
+    """One sentence; `what` names the kernel."""
+    return _SENTENCES[kind].format(what=what)

@@ -1,0 +1,28 @@
+"""The layout that a program was lowered with: what its arguments' and results' shardings say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxstage_ext.worker.inside.partitioning.sharding_specs import SpecReader
+from jaxstage_ext.worker.inside.partitioning.user_constraints import mesh_of, meshes_of
+
+_SHARDING = "sdy.sharding"
+
+
+def read(module: Any, main: Any) -> dict[str, Any] | None:
+    """{"mesh": (axis, size) pairs, "arguments", "results"}, None of a value without a sharding; None without a mesh."""
+    from jaxlib.mlir.dialects import sdy
+
+    meshes, found = meshes_of(module), dict[str, int]()
+    reader = SpecReader()
+    sides: dict[str, list[Any]] = {}
+    with module.context:
+        for side, name in (("arguments", "arg_attrs"), ("results", "res_attrs")):
+            sides[side] = []
+            for given in main.attributes[name] if name in main.attributes else ():
+                attribute = given[_SHARDING] if _SHARDING in given else None
+                if attribute is not None:
+                    found = found or mesh_of(sdy.TensorShardingAttr(attribute), meshes)
+                sides[side].append(None if attribute is None else reader.spec(attribute))
+    return {"mesh": list(found.items()), **sides} if found else None

@@ -25,8 +25,7 @@ from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.named_dimensions import dimension_costs
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
-from jaxstage_ext.program.searching.kept_search import kept
-from jaxstage_ext.program.searching.search_start import can_be_searched
+from jaxstage_ext.program.searching.program_search import can_be_searched, kept_search
 from jaxstage_ext.program.tab import tab_requests, tab_tables
 from jaxstage_ext.program.tab.tab_record import Price, Tab, TabTable
 from jaxstage_ext.report.table import Table
@@ -59,7 +58,7 @@ def first(program: Program) -> str:
         return "memory"
     if is_refused(program):
         return "shardings"
-    if kept(program) is not None:
+    if kept_search(program) is not None:
         return "sharding_search"
     if program.timeline is not None:
         return "timeline"
@@ -175,7 +174,7 @@ TABS: tuple[Tab, ...] = (
     ),
     Tab(
         "sharding_search",
-        lambda program: kept(program) is not None or can_be_searched(program),
+        lambda program: kept_search(program) is not None or can_be_searched(program),
         tab_requests.of_sharding_search,
         first=(("sharding_search", {"most": tab_requests.MOST_LAYOUTS}),),
         price=Price.NOTHING,

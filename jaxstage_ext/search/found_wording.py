@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
 from jaxstage_ext.report.text.units import rounded, scaled
 from jaxstage_ext.search.layout_candidate import MeshAxis
 from jaxstage_ext.search.layout_columns import PointState, best_of, state_of
@@ -17,7 +16,6 @@ OFFER = (
     "Scores every layout of the devices by the named dimensions of the arguments, without a compile; nothing is run. "
     "What is stopped keeps what it found."
 )
-CANNOT = "Layouts are searched of a call that was lowered here for several devices; pass a target such as `-t v5e:2x4`."
 RUNS_ALREADY = "another search of this call is under way"
 NOT_SEARCHED = "the layouts of this call were not searched"
 
@@ -154,17 +152,3 @@ def listed(names: Iterable[str]) -> str:
 def mesh_text(layout: ScoredLayout) -> str:
     """`data=4,model=2`; `1 device` without axes."""
     return ",".join(f"{name}={size}" for name, size in layout.mesh.items()) or "1 device"
-
-
-def spec_text(spec: AxisSpec) -> str:
-    """`P('data', None)`, as JAX writes it."""
-    parts = [_part(axes) for axes in spec]
-    while parts and parts[-1] == "None":
-        parts.pop()
-    return f"P({', '.join(parts)})"
-
-
-def _part(axes: tuple[str, ...]) -> str:
-    if not axes:
-        return "None"
-    return repr(axes[0]) if len(axes) == 1 else f"({', '.join(map(repr, axes))})"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.search import layout_choice
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_result import CompiledState, LayoutsFound, ScoredLayout
 
@@ -121,14 +122,8 @@ def runs(layout: ScoredLayout) -> bool:
 
 
 def best_of(found: LayoutsFound, room: int | None) -> ScoredLayout | None:
-    """What to take: the fastest of those that were compiled and fit; without any, of those whose arguments fit.
-
-    Compiled ones are compared by their compiled times where all of these are known.
-    """
-    fit = [layout for layout in found.layouts if state_of(layout) is PointState.FITS]
-    times = {layout.number: layout.compiled.least for layout in fit if layout.compiled and layout.compiled.least}
-    if fit:
-        return min(fit, key=lambda layout: times[layout.number]) if len(times) == len(fit) else fit[0]
-    may = [layout for layout in found.layouts if runs(layout)]
-    small = [layout for layout in may if room is None or layout.estimate.argument_bytes <= room]
-    return next(iter(small), None)
+    """What to take, as `layout_choice` has it; None where nothing was found that may run."""
+    if not found.layouts:
+        return None
+    best = layout_choice.best(found.layouts, room)
+    return best if runs(best) and not layout_choice.is_known_too_large(best, room) else None

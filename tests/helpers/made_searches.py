@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -93,7 +92,7 @@ FITS = CompiledFigures(
 
 @dataclass(eq=False)
 class MadeSearch:
-    """A `KeptSearch` whose compiles give `FITS`."""
+    """Answers as a `ProgramSearch` does; its compiles give `FITS`."""
 
     found: LayoutsFound = field(default_factory=found)
     title: str = "8 × v5e"
@@ -121,7 +120,7 @@ class MadeSearch:
             "%%compile options": "--mesh data=4,model=2 --in-spec \"({'w_up': P(None, 'model')}, P('data'))\"",
         }
 
-    def confirm(self, number: int, progress: Any = None) -> CompiledFigures:
+    def confirm(self, number: int, effort: Any = None, progress: Any = None) -> CompiledFigures:
         self.compiles += 1
         layouts = [*self.found.layouts]
         layouts[number] = replace(layouts[number], compiled=FITS)
@@ -132,12 +131,14 @@ class MadeSearch:
         return self.opened
 
 
-def slow_search(program: Any, mesh: str, seconds: float, progress: Any, cancel: threading.Event) -> MadeSearch:
-    """A search that tells its best so far until it is stopped, and has found the first layout by then."""
-    from jaxstage_ext.program.searching.kept_search import keep
-
-    progress(0.0, "1 of 6 layouts, the best so far 95 ms by estimate")
-    assert cancel.wait(60)
-    made = MadeSearch(found(LAYOUTS[:1], total=6, end=SearchEnd.CANCELLED))
-    keep(program, made)
+def keep(program: Any, made: MadeSearch) -> MadeSearch:
+    """Make it the program's own."""
+    program.results.put("layout search", made)
     return made
+
+
+def stopped_search(program: Any, fixed: Any, budget: Any, progress: Any) -> MadeSearch:
+    """In the place of `search_program`: tells its best so far until it is stopped, and has one layout by then."""
+    progress(0.0, "1 of 6 layouts, the best so far 95 ms by estimate")
+    assert budget.cancel.wait(60)
+    return keep(program, MadeSearch(found(LAYOUTS[:1], total=6, end=SearchEnd.CANCELLED)))

@@ -10,14 +10,21 @@ from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Method, Params, Programs, with_opened
 from jaxstage_ext.panel.requests.forms import layout_form
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.searching import search_start
-from jaxstage_ext.program.searching.kept_search import KeptSearch, kept
+from jaxstage_ext.program.searching.program_search import (
+    ProgramSearch,
+    SearchBudget,
+    kept_search,
+    search_program,
+    why_not_searched,
+)
+from jaxstage_ext.program.searching.search_limits import FixedChoices
 from jaxstage_ext.search import found_wording as wording
 from jaxstage_ext.search.layout_result import ScoredLayout
 
 MOST_LAYOUTS = 50_000
 """Layouts that are sent; a page asks for a part of them first, which a saved notebook has room for."""
-LONGEST_SEARCH = 24 * 3600
+USUAL_SECONDS, LONGEST_SEARCH = 60, 24 * 3600
+"""Of a search that the panel offers, and of any."""
 ENDING = 30.0
 """Seconds that a search has to end once it was stopped."""
 
@@ -40,13 +47,13 @@ def _get_search(programs: Programs, params: Params, progress: jobs.JobProgress) 
     if (running := _running.get(program)) is not None and running.cancel.is_set():
         progress("ending the search")
         running.ended.wait(ENDING)
-    search, running = kept(program), _running.get(program)
+    search, running = kept_search(program), _running.get(program)
     answer, buffers = ({"searched": False}, list[bytes]()) if search is None else layout_form.found(search, most)
     return answer | {
         "running": running.asked if running is not None else None,
-        "usual": {"mesh": "", "budget": search_start.USUAL_SECONDS},
+        "usual": {"mesh": "", "budget": USUAL_SECONDS},
         "offer": wording.OFFER,
-        "refused": "" if search is not None or search_start.can_be_searched(program) else wording.CANNOT,
+        "refused": "" if search is not None else why_not_searched(program),
     }, buffers
 
 
@@ -63,7 +70,8 @@ def _run(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answ
         progress.text = text
 
     try:
-        search = search_start.search_program(program, mesh, budget, heard, running.cancel)
+        limits = SearchBudget(seconds=budget, cancel=running.cancel)
+        search = search_program(program, FixedChoices(mesh=mesh or None), limits, heard)
     finally:
         _running.pop(program, None)
         running.ended.set()
@@ -81,7 +89,7 @@ def _compile(programs: Programs, params: Params, progress: jobs.JobProgress) -> 
     """Compile one layout; the other requests then have what that gave."""
     search, layout = _layout(programs, params)
     progress("compiling the layout")
-    search.confirm(layout.number, progress.heard)
+    search.confirm(layout.number, progress=progress.heard)
     return {"text": wording.fit(search.found.layouts[layout.number], search.room)}, []
 
 
@@ -96,8 +104,8 @@ def _open(programs: Programs, params: Params, progress: jobs.JobProgress) -> Ans
     return {"call": next(at for at, one in enumerate(with_opened(programs)) if one is opened)}, []
 
 
-def _layout(programs: Programs, params: Params) -> tuple[KeptSearch, ScoredLayout]:
-    search = kept(given.program(programs, params))
+def _layout(programs: Programs, params: Params) -> tuple[ProgramSearch, ScoredLayout]:
+    search = kept_search(given.program(programs, params))
     if search is None:
         raise BadRequest(wording.NOT_SEARCHED, ErrorKind.ABSENT)
     last = len(search.found.layouts) - 1

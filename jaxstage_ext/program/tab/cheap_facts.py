@@ -19,7 +19,7 @@ from jaxstage_ext.program.questions.largest_array import largest_array
 from jaxstage_ext.program.questions.memory import memory, memory_needed
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
-from jaxstage_ext.program.searching.kept_search import kept
+from jaxstage_ext.program.searching.program_search import kept_search
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""
@@ -49,7 +49,7 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
 
     def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
         if method == "sharding_search":
-            return kept(program) is not None
+            return kept_search(program) is not None
         if method in ("memory", "kept"):
             return memory.is_known(program)
         if method == "collectives" and not params["quick"]:

@@ -11,7 +11,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import QUESTIONS
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.passes import passes
-from jaxstage_ext.program.searching.kept_search import kept
+from jaxstage_ext.program.searching.program_search import kept_search
 from jaxstage_ext.program.tab.tab_record import Request
 
 MOST_MAPS, MOST_KERNELS = 64, 200
@@ -79,7 +79,7 @@ def of_shardings(program: Program) -> Iterator[Request]:
 
 def of_sharding_search(program: Program) -> Iterator[Request]:
     """The map of what was found, and the layouts on the first screen: the best of each kind and the user's own."""
-    if (search := kept(program)) is None:
+    if (search := kept_search(program)) is None:
         return
     yield "sharding_search", {"most": MOST_LAYOUTS}
     shown = {layout.kind: layout for layout in reversed(search.found.layouts)}.values()

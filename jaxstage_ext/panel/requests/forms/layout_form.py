@@ -6,11 +6,12 @@ from typing import Any
 
 from jaxstage_ext.panel.params import Answer
 from jaxstage_ext.panel.wire_form import CodedTexts, TextLines, joined, packed, packed_table
-from jaxstage_ext.program.searching.kept_search import KeptSearch
+from jaxstage_ext.program.searching.program_search import ProgramSearch
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.search import found_wording as wording
+from jaxstage_ext.search.decision_wording import spec_text
 from jaxstage_ext.search.layout_columns import LayoutColumns, best_of, columns_of, state_of
 from jaxstage_ext.search.layout_result import ScoredLayout, SpecGroup
 
@@ -19,7 +20,7 @@ LONGEST, LONGEST_CODE = 300, 40_000
 MOST_GROUPS = 200
 
 
-def found(search: KeptSearch, most: int) -> Answer:
+def found(search: ProgramSearch, most: int) -> Answer:
     """At most so many layouts, and what is said of them as a whole."""
     shown, room = columns_of(search.found, most), search.room
     best = best_of(search.found, room)
@@ -62,7 +63,7 @@ def _row(shown: LayoutColumns, layout: ScoredLayout | None) -> int | None:
     return next((row for row, one in enumerate(shown.layouts) if one.number == layout.number), None)
 
 
-def about(search: KeptSearch, layout: ScoredLayout) -> Answer:
+def about(search: ProgramSearch, layout: ScoredLayout) -> Answer:
     """One layout in detail."""
     number = layout.number
     tables, buffers = joined({"specs": _specs(search.spec_groups(number))})
@@ -113,7 +114,7 @@ def _specs(groups: tuple[SpecGroup, ...]) -> Answer:
         {
             "group": Column([_said(group.pattern) for group in shown]),
             "shape": Column([",".join(map(str, group.shape)) or "scalar" for group in shown]),
-            "spec": Column([_said(wording.spec_text(group.spec)) for group in shown]),
+            "spec": Column([_said(spec_text(group.spec)) for group in shown]),
             "leaves": Column([group.leaves for group in shown]),
             "per device": Column([group.bytes for group in shown], "B"),
         },

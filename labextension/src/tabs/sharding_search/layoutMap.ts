@@ -27,7 +27,7 @@ const NEAR = 2.5;
 /** The memory at which a layout stands: that of its arguments. */
 export const heightOf = (layouts: Layouts, row: number): number => layouts.arguments[row] ?? Number.NaN;
 
-export const isPlaced = (layouts: Layouts, row: number): boolean => (layouts.seconds[row] ?? 0) > 0 && heightOf(layouts, row) > 0;
+export const isPlaced = (layouts: Layouts, row: number): boolean => (layouts.time[row] ?? 0) > 0 && heightOf(layouts, row) > 0;
 
 function scaleOf(values: Iterable<number>): Scale {
   let [low, high] = [Number.POSITIVE_INFINITY, 0];
@@ -57,7 +57,7 @@ function scalesOf(found: Found): Pick<MapAxes, "x" | "y"> {
   if (before) return before;
   const { layouts, capacity } = found;
   const heights = [...layouts.arguments, ...layouts.needed, ...(isCapacityNear(found) ? [capacity as number] : [])];
-  const scales = { x: scaleOf(layouts.seconds), y: scaleOf(heights) };
+  const scales = { x: scaleOf(layouts.time), y: scaleOf(heights) };
   known.set(found, scales);
   return scales;
 }
@@ -74,7 +74,7 @@ export function axesOf(found: Found, width: number, height: number): MapAxes {
 
 const share = ({ span, isLog }: Scale, value: number) => shareOf(span, isLog ? Math.log10(value) : value);
 
-export const toX = (axes: MapAxes, seconds: number) => axes.left + share(axes.x, seconds) * (axes.right - axes.left);
+export const toX = (axes: MapAxes, time: number) => axes.left + share(axes.x, time) * (axes.right - axes.left);
 export const toY = (axes: MapAxes, bytes: number) => axes.bottom - share(axes.y, bytes) * (axes.bottom - axes.top);
 
 /** Round values on a scale, at most so many. */
@@ -97,7 +97,7 @@ export function placesOf(layouts: Layouts, axes: MapAxes): Places {
   const places = { x: new Float32Array(layouts.length).fill(Number.NaN), y: new Float32Array(layouts.length).fill(Number.NaN) };
   for (let row = 0; row < layouts.length; row++) {
     if (!isPlaced(layouts, row)) continue;
-    places.x[row] = toX(axes, layouts.seconds[row] as number);
+    places.x[row] = toX(axes, layouts.time[row] as number);
     places.y[row] = toY(axes, heightOf(layouts, row));
   }
   return places;
@@ -125,7 +125,7 @@ export function along(layouts: Layouts, row: number, by: number): number {
   const at = front.indexOf(row);
   if (at >= 0) return front[Math.max(0, Math.min(front.length - 1, at + by))] as number;
   if (row < 0) return front[by === Infinity ? front.length - 1 : 0] as number;
-  const away = (one: number) => Math.abs((layouts.seconds[one] as number) - (layouts.seconds[row] as number));
+  const away = (one: number) => Math.abs((layouts.time[one] as number) - (layouts.time[row] as number));
   return front.reduce((nearest, one) => (away(one) < away(nearest) ? one : nearest));
 }
 

@@ -4,7 +4,7 @@ import { Tip } from "../../parts/tip";
 import { counted, scaled } from "../../wire/figures";
 import { type MapAxes, type Places, along, axesOf, drawnRows, heightOf, isPlaced, looksOf, placesOf, rowAt } from "./layoutMap";
 import { type Drawn, paintMap, paintMarks } from "./paintMap";
-import { ESTIMATE, type Found, STATES, timeOf } from "./read";
+import { ESTIMATE, type Found, STATES, ratio, timeOf } from "./read";
 
 /** In words: what the pointer is on. */
 export function tipLines(found: Found, row: number): string[] {
@@ -12,19 +12,13 @@ export function tipLines(found: Found, row: number): string[] {
   const needed = layouts.needed[row] as number;
   const marks = [row === best ? "the best" : "", row === own ? "your own specs" : ""].filter(Boolean).join(", ");
   return [
-    [layouts.decisions[row] || layouts.kinds[layouts.kind[row] as number] || "?", marks && `(${marks})`].filter(Boolean).join(" "),
-    `${layouts.kinds[layouts.kind[row] as number] ?? "?"}, mesh ${layouts.mesh(row)}`,
-    `${timeOf(layouts, row)}${row !== best && best >= 0 ? `, ${ratio(found, row)} the best` : ""}`,
-    `arguments ${scaled(heightOf(layouts, row), "B")} on each device${needed > 0 ? `, ${scaled(needed, "B")} needed in all` : ""}`,
+    `${layouts.titles[row] ?? "?"}${marks && ` (${marks})`}`,
+    `mesh ${layouts.mesh(row)}`,
+    `${timeOf(found, row)}${row !== best && best >= 0 ? `; ${ratio(found, row)} the best` : ""}`,
+    `arguments: ${scaled(heightOf(layouts, row), "B")} on each device${needed > 0 ? `; needed in all: ${scaled(needed, "B")}` : ""}`,
     STATES[layouts.state[row] ?? ESTIMATE] ?? "",
   ];
 }
-
-/** How much slower than the best: 1.8x. */
-export const ratio = ({ layouts, best }: Found, row: number): string => {
-  const times = (layouts.seconds[row] as number) / (layouts.seconds[best] as number);
-  return Number.isFinite(times) ? `${times < 9.95 ? times.toFixed(times < 1.095 ? 2 : 1) : Math.round(times)}x` : "";
-};
 
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 

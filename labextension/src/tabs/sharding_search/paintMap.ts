@@ -3,7 +3,7 @@
 import type { Surface } from "../../parts/canvas";
 import { scaled } from "../../wire/figures";
 import { LOOKS, type MapAxes, type Places, frontOf, isCapacityNear, marksOf, toX, toY } from "./layoutMap";
-import { ESTIMATE, FAILED, type Found, TOO_LARGE } from "./read";
+import { ESTIMATE, FAILED, type Found, TOO_LARGE, factor } from "./read";
 import { OUTLINES } from "./shapes";
 
 const RADIUS_PX = 4;
@@ -18,7 +18,7 @@ function line(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y
   g.stroke();
 }
 
-function grid({ g, colour, font }: Surface, axes: MapAxes): void {
+function grid({ g, colour, font }: Surface, axes: MapAxes, hasSeconds: boolean): void {
   const { left, right, top, bottom } = axes;
   g.strokeStyle = colour("--jxs-line");
   g.fillStyle = colour("--jxs-fg2");
@@ -28,9 +28,9 @@ function grid({ g, colour, font }: Surface, axes: MapAxes): void {
   for (const value of marksOf(axes.x, (right - left) / TICK_PX)) {
     const x = toX(axes, value);
     line(g, x, top, x, bottom);
-    g.fillText(scaled(value, "s"), x, bottom + 14);
+    g.fillText(hasSeconds ? scaled(value, "s") : factor(value), x, bottom + 14);
   }
-  g.fillText("estimated least time of one call", (left + right) / 2, bottom + 30);
+  g.fillText(hasSeconds ? "estimated time of one call" : "estimated cost, against the least", (left + right) / 2, bottom + 30);
   g.textAlign = "right";
   for (const value of marksOf(axes.y, (bottom - top) / 32)) {
     const y = toY(axes, value);
@@ -41,7 +41,7 @@ function grid({ g, colour, font }: Surface, axes: MapAxes): void {
   g.translate(11, (top + bottom) / 2);
   g.rotate(-Math.PI / 2);
   g.textAlign = "center";
-  g.fillText("memory of one device", 0, 0);
+  g.fillText("arguments on one device", 0, 0);
   g.restore();
 }
 
@@ -136,7 +136,7 @@ export interface Drawn {
 
 /** All that stays while the pointer moves. */
 export function paintMap(surface: Surface, { found, axes, places, looks, rows, isShown }: Drawn): void {
-  grid(surface, axes);
+  grid(surface, axes, found.hasSeconds);
   front(surface, axes, found, places);
   capacity(surface, axes, found);
   points(surface, found, places, looks, rows);

@@ -7,17 +7,19 @@ import type { Reply } from "../../wire/source";
 import { type TableReply, readTable } from "../../wire/tables";
 import { linesOf, partOf, textIn, textsOf } from "../../wire/texts";
 
-export const [ESTIMATE, FITS, TOO_LARGE, FAILED] = [0, 1, 2, 3] as const;
+export const [ESTIMATE, FITS, TOO_LARGE, FAILED, COMPILED] = [0, 1, 2, 3, 4] as const;
 
 /** What is known of whether a layout runs, by its state. */
-export const STATES = ["an estimate; compiling it tells whether it fits", "compiled: it fits", "compiled: it does not fit", "the compile failed"] as const;
+export const STATES = ["an estimate; compiling it tells whether it fits", "compiled: it fits", "compiled: it does not fit", "the compile failed", "compiled; whether it fits is not known"] as const;
 
 /** The layouts, the fastest first; NaN where a figure is not known. */
 export interface Layouts {
   length: number;
   /** What names a layout in requests. */
   number: Int32Array;
-  seconds: Float32Array;
+  time: Float32Array;
+  least: Float32Array;
+  most: Float32Array;
   /** Bytes of the arguments on one device, exact. */
   arguments: Float32Array;
   /** Bytes that XLA allocates on one device, of what was compiled. */
@@ -29,18 +31,30 @@ export interface Layouts {
   kind: Int32Array;
   kinds: string[];
   mesh: (row: number) => string;
-  decisions: string[];
+  /** In words: its kind, and what each axis does. */
+  titles: string[];
 }
 
 /** The time of a layout in words. */
-export const timeOf = ({ seconds }: Layouts, row: number): string => {
-  const value = seconds[row] ?? Number.NaN;
-  return Number.isFinite(value) ? `at least ${scaled(value, "s")}` : "time unknown";
-};
+export function timeOf({ layouts, hasSeconds }: Found, row: number): string {
+  const value = layouts.time[row] ?? Number.NaN;
+  if (!Number.isFinite(value)) return "time unknown";
+  if (!hasSeconds) return `${factor(value)} the cost of the cheapest; times of this device are unknown`;
+  const [least, most] = [layouts.least[row] as number, layouts.most[row] as number];
+  return `${scaled(value, "s")} a call${most > least ? `, between ${scaled(least, "s")} and ${scaled(most, "s")}` : ""}`;
+}
+
+/** 1.04x, 1.8x, 12x */
+export const factor = (times: number): string => (Number.isFinite(times) ? `${times < 1.095 ? times.toFixed(2) : String(Number(times.toPrecision(2)))}x` : "");
+
+/** How many times as slow as the best a layout is. */
+export const ratio = ({ layouts, best }: Found, row: number): string => factor((layouts.time[row] as number) / (layouts.time[best] as number));
 
 export interface Found {
   /** Of the search as a whole: what to take, and by how much. */
   headline: string;
+  /** What the best was compared with, and whether it fits. */
+  said: string;
   notes: string[];
   target: string;
   /** Bytes of one device; null where they are not known. */
@@ -54,6 +68,8 @@ export interface Found {
   ownSaid: string;
   /** The best row of each kind, the fastest first. */
   bests: number[];
+  /** Whether the times are known; else they are costs, of which the least is 1. */
+  hasSeconds: boolean;
   layouts: Layouts;
 }
 
@@ -85,7 +101,9 @@ async function readLayouts(reply: Reply): Promise<Layouts> {
   return {
     length,
     number: columns.ints("number", length),
-    seconds: float("seconds"),
+    time: float("time"),
+    least: float("least"),
+    most: float("most"),
     arguments: float("arguments"),
     needed: float("needed"),
     state: flags("state"),
@@ -93,7 +111,7 @@ async function readLayouts(reply: Reply): Promise<Layouts> {
     kind: kinds.codes,
     kinds: kinds.strings.slice(0, MOST_KINDS),
     mesh: (row) => textIn(meshes, row),
-    decisions: linesOf(columns, "decisions"),
+    titles: linesOf(columns, "title"),
   };
 }
 
@@ -107,6 +125,7 @@ async function readFound(reply: Reply): Promise<Found> {
   const capacity = number(result.capacity);
   return {
     headline: text(result.headline),
+    said: text(result.said),
     notes: sentences(result.notes),
     target: text(result.target),
     capacity: capacity !== null && capacity > 0 ? capacity : null,
@@ -115,6 +134,7 @@ async function readFound(reply: Reply): Promise<Found> {
     own: within(result.own),
     ownSaid: text(result.own_said),
     bests: list(result.bests, MOST_KINDS).map(within).filter((row) => row >= 0),
+    hasSeconds: result.seconds === true,
     layouts,
   };
 }
@@ -144,12 +164,15 @@ export interface Part {
   name: string;
   least: number | null;
   most: number | null;
+  /** What a compile gave. */
+  compiled: number | null;
 }
 
 export interface About {
   number: number;
   title: string;
   kind: string;
+  isOwn: boolean;
   state: number;
   decisions: string[];
   axes: AxisOfLayout[];
@@ -159,8 +182,6 @@ export interface About {
   notes: string[];
   specs: TableReply;
   code: { form: string; text: string }[];
-  canCompile: boolean;
-  canOpen: boolean;
 }
 
 const MOST_FORMS = 12;
@@ -172,16 +193,15 @@ export async function readAbout(reply: Reply): Promise<About> {
     number: whole(result.number),
     title: text(result.title),
     kind: text(result.kind),
+    isOwn: result.own === true,
     state: count(result.state),
     decisions: sentences(result.decisions),
     axes: list(result.axes, MOST_AXES).map(fields).map((one) => ({ axis: text(one.axis), size: count(one.size), splits: text(one.splits), stores: one.stores === true })),
-    parts: list(result.parts, MOST_AXES).map(fields).map((one) => ({ name: text(one.name), least: number(one.least), most: number(one.most) })),
+    parts: list(result.parts, MOST_AXES).map(fields).map((one) => ({ name: text(one.name), least: number(one.least), most: number(one.most), compiled: number(one.compiled) })),
     fit: text(result.fit),
     notes: sentences(result.notes),
     specs: await readTable(partOf(reply, result.specs), { group: 150, spec: 150 }),
     code: list(result.code, MOST_FORMS).map(fields).map((one) => ({ form: text(one.form), text: typeof one.text === "string" ? one.text.slice(0, LONGEST_CODE) : "" })),
-    canCompile: result.compile === true,
-    canOpen: result.open === true,
   };
 }
 

@@ -80,7 +80,7 @@ def many(count: int) -> LayoutsFound:
         one, other = (at * 7919) % 1009 / 1009, (at * 104_729) % 1013 / 1013
         axes = (axis("data", 4, "batch"), axis("model", 2, f"hidden_{at % 37}"))
         made.append(
-            layout(kinds[at % len(kinds)], axes, 0.08 + 0.1 * one, 0.2 * other * one, 1 + 14 * other * (1.2 - one))
+            layout(kinds[at % len(kinds)], axes, 0.09 + 0.1 * one, 0.2 * other * one, 1 + 14 * other * (1.2 - one))
         )
     return found(tuple(made))
 

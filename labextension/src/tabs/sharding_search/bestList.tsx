@@ -31,36 +31,39 @@ export function BestList({ found, chosen, onChoose }: Props) {
   const time = (row: number) => (found.hasSeconds && Number.isFinite(layouts.time[row]) ? scaled(layouts.time[row] as number, "s") : "–");
   const stop = rows.includes(chosen) ? chosen : rows[0];
   return (
-    <table class="jxs-ss-list" aria-label="the best layout of each kind" onKeyDown={move}>
-      <thead>
-        <tr>
-          {["best of each kind", "estimate", "against the best", "arguments", "compiled"].map((title) => (
-            <th scope="col" key={title}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr class={row === chosen ? "jxs-current" : ""} key={row} onClick={() => onChoose(row)}>
-            <th scope="row">
-              <button type="button" class="jxs-ss-pick" aria-pressed={row === chosen} tabIndex={row === stop ? 0 : -1} onClick={(event) => (event.stopPropagation(), onChoose(row))}>
-                <KindMark look={looks[layouts.kind[row] as number] ?? LOOKS} isFilled={layouts.state[row] !== ESTIMATE} />
-                <span>
-                  {layouts.kinds[layouts.kind[row] as number]}
-                  {row === own && <b class="jxs-ss-own"> yours</b>}
-                  <span class="jxs-ss-mesh jxs-dim">{layouts.mesh(row)}</span>
-                </span>
-              </button>
-            </th>
-            <td>{time(row)}</td>
-            <td>{row === best ? <b>best</b> : ratio(found, row)}</td>
-            <td>{scaled(layouts.arguments[row] as number, "B")}</td>
-            <td data-state={layouts.state[row]}>{WORDS[layouts.state[row] ?? ESTIMATE]}</td>
+    <div class="jxs-ss-listed">
+      <table class="jxs-ss-list" aria-label="the best layout of each kind" onKeyDown={move}>
+        <thead>
+          <tr>
+            {["best of each kind", "estimate", "vs. best", "arguments", "compiled"].map((title) => (
+              <th scope="col" key={title}>
+                {title}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr class={row === chosen ? "jxs-current" : ""} key={row} onClick={() => onChoose(row)}>
+              <th scope="row">
+                <button type="button" class="jxs-ss-pick" aria-pressed={row === chosen} tabIndex={row === stop ? 0 : -1} onClick={(event) => (event.stopPropagation(), onChoose(row))}>
+                  <KindMark look={looks[layouts.kind[row] as number] ?? LOOKS} isFilled={layouts.state[row] !== ESTIMATE} />
+                  <span>
+                    {layouts.kinds[layouts.kind[row] as number]}
+                    {row === own && <b class="jxs-ss-own"> yours</b>}
+                    <wbr />
+                    <span class="jxs-ss-mesh jxs-dim">{layouts.mesh(row)}</span>
+                  </span>
+                </button>
+              </th>
+              <td>{time(row)}</td>
+              <td>{row === best ? <b>best</b> : ratio(found, row)}</td>
+              <td>{scaled(layouts.arguments[row] as number, "B")}</td>
+              <td data-state={layouts.state[row]}>{WORDS[layouts.state[row] ?? ESTIMATE]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

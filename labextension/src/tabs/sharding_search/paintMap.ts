@@ -63,14 +63,14 @@ function capacity(surface: Surface, axes: MapAxes, found: Found): void {
   if (found.capacity === null) return;
   const { g, colour } = surface;
   const said = `${found.target}: ${scaled(found.capacity, "B")}`;
-  if (!isCapacityNear(found)) return label(surface, `▴ ${said}, further up`, axes.right - 4, axes.top + 12, "--jxs-fg2", "right");
+  if (!isCapacityNear(found)) return label(surface, `▴ ${said}, further up`, axes.left + 4, axes.top + 12, "--jxs-fg2");
   const y = toY(axes, found.capacity);
   g.strokeStyle = colour("--jxs-bad");
   g.lineWidth = 1.5;
   g.setLineDash([6, 3]);
   line(g, axes.left, y, axes.right, y);
   g.setLineDash([]);
-  label(surface, said, axes.right - 4, y - 4, "--jxs-bad", "right");
+  label(surface, said, axes.left + 4, y - 4, "--jxs-bad");
 }
 
 /** Steps from the fastest to the smallest: nothing lies left of and below them. */

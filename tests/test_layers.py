@@ -68,6 +68,7 @@ ROOMS = {
         "api.inspect",
         "api.xla_dump",
     ),
+    "api.find_shardings": ("report", "core", "search", "program", "api.inspection", "api.inspect"),
     "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
     "api.compiles": ("report", "core", "compilation", "program", "views", "panel", "api.inspection"),
     "notebook": (
@@ -88,12 +89,14 @@ ROOMS = {
         "api.load",
         "api.xla_dump",
         "api.compiles",
+        "api.find_shardings",
     ),
     "__init__": (
         "api.inspection",
         "api.inspect",
         "api.load",
         "api.profile",
+        "api.find_shardings",
         "profiling",
         "compilation",
         "api.compiles",

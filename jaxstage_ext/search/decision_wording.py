@@ -27,7 +27,8 @@ def sentence(decision: Decision) -> str:
 
 
 def _worth(decision: Decision) -> str:
-    saved, costs = [], []
+    saved: list[str] = []
+    costs: list[str] = []
     if decision.seconds:
         (saved if decision.seconds > 0 else costs).append(duration(abs(decision.seconds)) + _of(decision))
     if decision.bytes:

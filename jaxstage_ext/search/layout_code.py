@@ -71,10 +71,11 @@ def _in_specs(layout: PastedLayout) -> str:
 
 
 def _line(layout: PastedLayout) -> str:
-    """Options of the magics, which take one expression per argument."""
+    """Options of the magics."""
     mesh = ",".join(f"{name}={size}" for name, size in layout.mesh.items())
-    specs = [f'--in-spec "{name}: {_flat(_text(tree, 0))}"' for name, tree in layout.trees.items()]
-    return " ".join([f'--mesh "{mesh}"', *specs])
+    specs = ", ".join(f"{name}={_flat(_text(tree, 0))}" for name, tree in layout.trees.items())
+    results = [] if layout.results is None else [f'--out-spec "{_flat(_text(layout.results, 0))}"']
+    return " ".join([f'--mesh "{mesh}"', f'--in-spec "{specs}"', *results])
 
 
 def _axis_rules(layout: PastedLayout) -> str:
@@ -128,8 +129,8 @@ def _device_put(layout: PastedLayout) -> str:
         "",
         "",
         "def placed(value, specs):",
-        "    is_spec = lambda spec: isinstance(spec, P)",
-        "    return jax.device_put(value, jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs, is_leaf=is_spec))",
+        "    is_spec = lambda s: isinstance(s, P)",
+        "    return jax.device_put(value, jax.tree.map(lambda s: NamedSharding(mesh, s), specs, is_leaf=is_spec))",
         "",
         "",
     ]

@@ -11,6 +11,9 @@ from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 
+HIDDEN = 0.25
+"""Of the collectives that other work can hide, the part that `LayoutEstimate.middle` takes for hidden."""
+
 
 @dataclass(frozen=True)
 class CollectiveShare:
@@ -71,8 +74,8 @@ class LayoutEstimate:
 
     @property
     def middle(self) -> float | None:
-        """Half way between `least` and `most`: what layouts are ordered by."""
-        return None if self.least is None or self.most is None else (self.least + self.most) / 2
+        """With a quarter of what can be hidden hidden: what layouts are ordered by."""
+        return None if self.least is None or self.most is None else self.most - HIDDEN * (self.most - self.least)
 
 
 class CompileEffort(Enum):

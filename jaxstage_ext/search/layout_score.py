@@ -1,9 +1,10 @@
 """The estimate of a layout from what Shardy makes of it.
 
-Each operation takes the longer of its arithmetic at the peak of the unit that computes it and its bytes at the
-bandwidth of memory, at its shapes on one device. Collectives take the times of `analysis.collectives.interconnect`.
-Loops count with their trips. What a device does not tell is unknown; layouts are ordered all the same, by the figures
-of a stand-in.
+Each matrix product and convolution takes the longer of its arithmetic at the peak of the unit that computes it and its
+bytes at the bandwidth of memory, at its shapes on one device. All else is taken for fused with these: arguments are
+read once and results written once; in a loop, whose iterations cannot be one kernel, every operation counts by its own
+bytes. Collectives take the times of `analysis.collectives.interconnect`. Loops count with their trips. What a device
+does not tell is unknown; layouts are ordered all the same, by the figures of a stand-in.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from jaxstage_ext.ir.hlo.dot_precision import DotPrecision, Level
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind, PartitionedCollective, PartitionedModule
 from jaxstage_ext.search import score_wording
-from jaxstage_ext.search.layout_result import CollectiveShare, LayoutEstimate
+from jaxstage_ext.search.layout_result import HIDDEN, CollectiveShare, LayoutEstimate
 from jaxstage_ext.search.link_times import LinksOf, LinkTimes, MeshSizes
 
 Floats = npt.NDArray[np.float64]
@@ -54,6 +55,8 @@ class LayoutScorer:
         self._links = LinkTimes(device.links_of)
         self._trips: Floats = np.array([1 if op.trips is None else op.trips for op in module.ops], np.float64)
         self._untimed = [place for place, op in enumerate(module.ops) if op.trips is None]
+        self._counts = np.array([op.is_matmul or op.parent is not None for op in module.ops])
+        """Of which operations the bytes count by themselves."""
         peaks = [self._peak(op) for op in module.ops]
         self._unknown_peaks = sorted(
             {self._dtype(op) for op, peak in zip(module.ops, peaks, strict=True) if peak is None}
@@ -81,7 +84,7 @@ class LayoutScorer:
             collectives=links,
             argument_bytes=partitioned.argument_bytes,
             exchanged_bytes=exchanged,
-            cost=(max(work, stand_in) + work + stand_in) / 2,
+            cost=work + stand_in - min(work, stand_in) * HIDDEN,
             unknown=unknown,
             parts=tuple(parts[:_SHOWN]),
         )
@@ -89,9 +92,10 @@ class LayoutScorer:
     def _work(self, partitioned: PartitionedModule) -> tuple[float, float]:
         """Seconds of the operations that arithmetic bounds, and of those that memory bounds."""
         compute = partitioned.flops / self._peaks * self._trips
-        memory = partitioned.moved / self._bandwidth * self._trips
+        memory = partitioned.moved / self._bandwidth * self._trips * self._counts
         is_compute = compute > memory
-        return float(compute[is_compute].sum()), float(memory[~is_compute].sum())
+        at_border = (partitioned.argument_bytes + partitioned.result_bytes) / self._bandwidth
+        return float(compute[is_compute].sum()), float(memory[~is_compute].sum()) + at_border
 
     def _peak(self, op: PartitionOp) -> float | None:
         """FLOP/s of the unit that computes a product; infinite for what computes none, None where it is unknown."""

@@ -15,9 +15,9 @@ from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_order import Searched
 from jaxstage_ext.search.layout_result import LayoutEstimate, LayoutsFound, SearchEnd
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
-from jaxstage_ext.search.pruned_space import pruned_rounds
 from jaxstage_ext.search.scoring_tasks import Scored, Scoring, scored
 from jaxstage_ext.search.search_problem import SearchProblem
+from jaxstage_ext.search.space.pruned_space import pruned_rounds
 
 MOST_WHOLE = 600
 """Distinct layouts up to which all of a space are tried."""

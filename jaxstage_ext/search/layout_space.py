@@ -7,12 +7,12 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from jaxstage_ext.search.axis_names import candidate_of
-from jaxstage_ext.search.axis_options import AxisOption, options
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
-from jaxstage_ext.search.mesh_shapes import mesh_shapes
 from jaxstage_ext.search.search_problem import SearchProblem
+from jaxstage_ext.search.space.axis_names import candidate_of
+from jaxstage_ext.search.space.axis_options import AxisOption, options
+from jaxstage_ext.search.space.mesh_shapes import mesh_shapes
 
 MOST_LISTED = 20_000
 """Combinations up to which the space is listed to count its distinct layouts."""

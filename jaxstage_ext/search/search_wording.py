@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.report.text.units import duration, plural
-from jaxstage_ext.search.layout_result import LayoutsFound, SearchEnd
+from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout, SearchEnd
 
 
 def no_budget(budget: float) -> str:
@@ -28,3 +28,29 @@ def extent(found: LayoutsFound) -> str:
         SearchEnd.PRUNED: "the best of each axis were combined",
     }[found.end]
     return f"best of {found.tried:,} tried; {why}, the space has up to {found.total:,}{lost}"
+
+
+ESTIMATE = (
+    "Times are estimates by shapes and Shardy's propagation, except compiled_time. Whether a layout fits is known only "
+    "of those compiled."
+)
+NOT_COMPILED = "not compiled; .confirm(number) compiles it"
+COMPILER_SILENT = "the compiler does not say"
+
+
+def best(found: LayoutsFound, layout: ScoredLayout) -> str:
+    """`data × tensor on data=4, model=2: 95 ms by a compile; best of all 432 layouts`."""
+    mesh = ", ".join(f"{name}={size}" for name, size in layout.mesh.items())
+    return f"{layout.kind.value} on {mesh}{_time(layout)}; {extent(found)}"
+
+
+def _time(layout: ScoredLayout) -> str:
+    compiled = layout.compiled.least if layout.compiled is not None else None
+    if compiled is not None:
+        return f": at least {duration(compiled)}, compiled"
+    return f": {duration(layout.estimate.middle)} by estimate" if layout.estimate.middle is not None else ""
+
+
+def seconds_of_time(text: str) -> str:
+    """Refuses a budget that is no time."""
+    return f"{text!r} is not a time such as 60s or 2min"

@@ -17,7 +17,6 @@ from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_result import LayoutEstimate, LayoutsFound, SearchEnd
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
-from jaxstage_ext.search.mesh_shapes import mesh_shapes
 from jaxstage_ext.search.search_problem import (
     ArgumentRole,
     DimensionRole,
@@ -26,6 +25,7 @@ from jaxstage_ext.search.search_problem import (
     SearchLimits,
     SearchProblem,
 )
+from jaxstage_ext.search.space.mesh_shapes import mesh_shapes
 
 SMALL = MadeUp(dict(batch=512, time=256, d_model=512, heads=8, head_size=64, hidden=2048, vocab=4096))
 MID = MadeUp()

@@ -1,8 +1,8 @@
 """The time of one layout on one device: what it computes, reads and writes, and what its collectives send.
 
 Roofline (Williams, Waterman and Patterson, CACM 52(4), 2009) of each operation at its local shapes: the larger of its
-operations by the peak of its unit and its bytes by memory bandwidth. Collectives as `DeviceLinks.seconds` has them. What
-the device does in a loop counts as often as the loop runs. All lower bounds by published peaks, and an estimate: XLA
+operations by the peak of its unit and its bytes by memory bandwidth. Collectives as `DeviceLinks.seconds` has them.
+What is in a loop counts as often as the loop runs. These are lower bounds by published peaks, and an estimate: XLA
 fuses, reshards and schedules as it likes, which a compile tells.
 """
 

@@ -19,7 +19,7 @@ class ResultPair:
     result: int
     argument: int
     tree: bool
-    """Whether it is one leaf of a tree that both have; else they are single arrays that are alike, which may be chance."""
+    """Whether it is one leaf of a tree that both have; single arrays that are alike may be so by chance."""
 
 
 def result_pairs(arguments: Sequence[tuple[str, Kind]], results: Sequence[tuple[str, Kind]]) -> tuple[ResultPair, ...]:
@@ -69,6 +69,6 @@ def _twins(
     last = _STEP.findall(root)[-1:]
     for other in sorted(given, key=lambda other: _STEP.findall(other)[-1:] != last):
         candidate = given[other]
-        if len(candidate) == len(leaves) and not any(number in taken for _, number in candidate):
-            if [(below, arguments[number][1]) for below, number in candidate] == wanted:
-                yield candidate
+        alike = [(below, arguments[number][1]) for below, number in candidate] == wanted
+        if alike and not any(number in taken for _, number in candidate):
+            yield candidate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -64,6 +64,8 @@ class PartitionedModule:
     """On one device, exactly."""
     result_bytes: int
     """On one device, exactly."""
+    results: tuple[AxisSpec, ...]
+    """How each result is split."""
     flops: Any
     """Per operation on one device, float64: of matrix products and convolutions; 0 of others."""
     moved: Any
@@ -84,8 +86,9 @@ def partitioned_of(module: PartitionableModule, layout: ModuleLayout, answer: Ma
         table,
         codes,
         tuple(_collective(module, sent) for sent in answer["collectives"]),
-        _bytes(module, module.arguments, table, codes, layout.mesh),
-        _bytes(module, module.results, table, codes, layout.mesh),
+        _bytes(module, module.arguments, [table[codes[value]] for value in module.arguments], layout.mesh),
+        _bytes(module, module.results, [table[code] for code in answer["results"]], layout.mesh),
+        tuple(table[code] for code in answer["results"]),
         np.frombuffer(answer["flops"], np.float64),
         np.frombuffer(answer["bytes"], np.float64),
     )
@@ -98,12 +101,11 @@ def _collective(module: PartitionableModule, sent: tuple[Any, ...]) -> Partition
 
 def _bytes(
     module: PartitionableModule,
-    values: tuple[int, ...],
-    table: tuple[AxisSpec, ...],
-    codes: Any,
+    values: Sequence[int],
+    specs: Sequence[AxisSpec],
     mesh: Mapping[str, int],
 ) -> int:
-    return sum(local_bytes(module, value, table[codes[value]], mesh) for value in values)
+    return sum(local_bytes(module, value, spec, mesh) for value, spec in zip(values, specs, strict=True))
 
 
 def local_bytes(module: PartitionableModule, value: int, spec: AxisSpec, mesh: Mapping[str, int]) -> int:

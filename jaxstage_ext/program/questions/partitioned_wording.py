@@ -18,7 +18,7 @@ _SENTENCES = {
     NotSearchable.SHARD_MAP: "it has a shard_map, whose body is written for one mesh and one layout; search the "
     "function without it",
     NotSearchable.KERNEL: "it calls a kernel of its own ({what}), which JAX does not partition outside a shard_map",
-    NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function itself, not an executable",
+    NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function, not an executable",
     NotSearchable.NO_ARRAYS: "none of its arguments has a dimension of two or more, so there is nothing to split",
 }
 

@@ -37,6 +37,7 @@ def argument_trees(program: Program, searchable: SearchableProgram, specs: Seque
     trees: dict[str, Any] = {}
     at = 0
     for title, value in dynamic_arguments(call).items():
+        tree: Any
         leaves, tree = jax.tree.flatten(value)
         given = [by_leaf.get(at + n, ((),)) for n in range(len(leaves))]
         trees[title] = tree.unflatten([None if spec is None else partition_spec(spec) for spec in given])

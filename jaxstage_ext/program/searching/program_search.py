@@ -23,7 +23,7 @@ from jaxstage_ext.program.searching.searched_problem import posed
 from jaxstage_ext.program.searching.unsharded_call import can_be_searched, check_searched, why_not_searched
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.search import decision_wording, layout_choice
+from jaxstage_ext.search import decision_wording, layout_choice, search_wording
 from jaxstage_ext.search.decisions import decisions
 from jaxstage_ext.search.layout_code import CodeForm, code
 from jaxstage_ext.search.layout_result import (
@@ -220,6 +220,8 @@ def search_program(
     searched or none could be scored, MeshError for choices that cannot be, ValueError for a budget of nothing.
     """
     check_searched(program)
+    if budget is not None and not budget.seconds > 0:
+        raise ValueError(search_wording.no_budget(budget.seconds))
     budget = budget or SearchBudget()
     searchable = partitioner_of(program)
     problem = posed(program, search_limits(program, searchable, fixed or FixedChoices()))

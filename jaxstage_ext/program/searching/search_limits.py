@@ -87,7 +87,7 @@ def _kept(program: Program, searchable: SearchableProgram, keep: Mapping[str, An
 
 def _expanded(name: str, specs: Any, value: Any) -> list[PartitionSpec | None]:
     """The spec of each leaf, from a prefix of the tree."""
-    flat: Any
+    tree: Any
     flat, tree = jax.tree.flatten(specs, is_leaf=is_spec)
     try:
         parts = tree.flatten_up_to(value)

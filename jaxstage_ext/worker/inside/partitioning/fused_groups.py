@@ -2,7 +2,7 @@
 
 Element-wise operations that follow each other are taken for one kernel, with the reductions that end them: what passes
 between two of its operations is never written. A kernel reads each value once. What comes after a matrix product, a
-reduction or another operation of its own is another kernel.
+reduction or another operation of its own is another kernel. What comes from constants alone is made where it is used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,15 @@ def counted(ops: Sequence[dict[str, Any]], results: Sequence[int], values: Seque
             users.setdefault(value, set()).add(kernel[number])
     made = {value: kernel[number] for number, op in enumerate(ops) for value in op["results"]}
     seen: set[tuple[int, int]] = set()
-    return [_of_op(op, kernel[number], users, made, seen) for number, op in enumerate(ops)]
+    counted_of = [_of_op(op, kernel[number], users, made, seen) for number, op in enumerate(ops)]
+    constant = {at for at, value in enumerate(values) if value[2]}
+    return [
+        (
+            [at for at in reads if op["operands"][at] not in constant],
+            [at for at in writes if op["results"][at] not in constant],
+        )
+        for op, (reads, writes) in zip(ops, counted_of, strict=True)
+    ]
 
 
 def _of_op(

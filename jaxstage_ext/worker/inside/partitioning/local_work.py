@@ -7,16 +7,18 @@ from array import array
 from collections.abc import Mapping
 from typing import Any
 
-from jaxstage_ext.worker.inside.partitioning import sharding_specs
+from jaxstage_ext.worker.inside.partitioning import neighbours, sharding_specs
 from jaxstage_ext.worker.inside.partitioning.explicit_collectives import OUT_SHARDING, CollectiveReader
 from jaxstage_ext.worker.inside.partitioning.fused_groups import Counted
-from jaxstage_ext.worker.inside.partitioning.module_columns import NUMBER, ModuleColumns
+from jaxstage_ext.worker.inside.partitioning.local_bytes import local_bytes
+from jaxstage_ext.worker.inside.partitioning.module_columns import NUMBER, ModuleColumns, number_of
 from jaxstage_ext.worker.inside.partitioning.module_walk import RETURNS, walk
 from jaxstage_ext.worker.inside.partitioning.sharding_specs import Spec, SpecReader
 from jaxstage_ext.worker.inside.partitioning.value_types import TypeReader
 
 _MANY = 64
-"""Collectives in a row that are followed."""
+"""Operations in a row that are followed."""
+_MOVES = ("stablehlo.transpose", "stablehlo.reshape")
 
 
 class LocalWork:
@@ -47,20 +49,24 @@ class _Reading:
         self._flops, self._bytes = (array("d", bytes(8 * len(columns.ops))) for _ in range(2))
         self._sent: list[tuple[str, tuple[str, ...], int, int, int | None]] = []
         self._types = TypeReader()
+        self._gathered: set[tuple[Any, tuple[str, ...], int]] = set()
 
     def of(self, main: Any) -> dict[str, Any]:
         self._code(())
         self._arguments(main)
+        returned: Any = ()
         for operation, holder in walk(main.regions[0].blocks[0]):
             if operation.name in RETURNS:
+                returned = operation.operands  # at last those of the function
                 continue
             if kind := self._collectives.kind(operation):
                 self._collective(operation, kind, holder)
             elif NUMBER in operation.attributes:
-                self._operation(operation, operation.attributes[NUMBER].value)
+                self._operation(operation, number_of(operation))
             else:
                 self._other(operation)
         return {
+            "results": [self._code(self._known.get(value, ())) for value in returned],
             "table": list(self._codes), "specs": self._specs.tobytes(), "collectives": self._sent,
             "flops": self._flops.tobytes(), "bytes": self._bytes.tobytes(),
         }  # fmt: skip
@@ -90,6 +96,15 @@ class _Reading:
         if operation.name == "stablehlo.while":
             self._loop(operation, made, op["results"])
         self._count(number, op, given, made)
+        if number in self._columns.windows:
+            self._exchange(number, op, given, made)
+
+    def _exchange(self, number: int, op: dict[str, Any], given: list[Spec | None], made: list[Spec]) -> None:
+        """What neighbours send each other where a dimension is split that the operation slides over."""
+        if not made[0]:
+            return
+        for axes, size in neighbours.sent(op, self._columns, number, given, made[0], self._mesh):
+            self._sent.append(("collective-permute", axes, size, number, op["trips"]))
 
     def _loop(self, operation: Any, made: list[Spec], results: tuple[int, ...]) -> None:
         """Its regions' arguments are sharded as its results; they follow these in the numbering."""
@@ -132,9 +147,23 @@ class _Reading:
             kind = "reduce-scatter"
         shape, bits, _ = self._types.read(given)
         payload = local_bytes(shape, bits, after if kind == "all-gather" else before, self._mesh)
+        if kind == "all-gather" and self._is_gathered(taken, axes, payload):
+            return
         number = self._number(operation, first_user=kind not in ("all-reduce", "reduce-scatter"))
-        inside = holder.attributes[NUMBER].value if holder is not None else None
+        inside = number_of(holder) if holder is not None else None
         self._sent.append((kind, axes, payload, number, self._columns.trips_inside(inside)))
+
+    def _is_gathered(self, taken: Any, axes: tuple[str, ...], payload: int) -> bool:
+        """Whether the same value, perhaps transposed, was gathered before: XLA gathers it once, whoever reads it."""
+        for _ in range(_MANY):
+            if getattr(taken.owner, "name", "") not in _MOVES:
+                break
+            taken = taken.owner.operands[0]
+        key = (taken, axes, payload)
+        if key in self._gathered:
+            return True
+        self._gathered.add(key)
+        return False
 
     def _is_scattered(self, reduced: Any, axes: tuple[str, ...]) -> bool:
         """Whether of what is reduced each device keeps only its own slice."""
@@ -154,7 +183,7 @@ class _Reading:
         for _ in range(_MANY):
             owner = next((use.owner for use in operation.results[0].uses), None)
             if owner is None or NUMBER in owner.attributes:
-                return None if owner is None else int(owner.attributes[NUMBER].value)
+                return None if owner is None else number_of(owner)
             if owner.name in RETURNS:
                 return None
             operation = owner
@@ -168,7 +197,7 @@ class _Reading:
             if isinstance(owner, ir.Block):
                 return -1
             if NUMBER in owner.attributes:
-                return int(owner.attributes[NUMBER].value)
+                return number_of(owner)
             operation = owner
         return -1
 
@@ -177,13 +206,3 @@ class _Reading:
         for at, result in enumerate(operation.results):
             if specs is not None:
                 self._known[result] = specs[at]
-
-
-def local_bytes(shape: tuple[int, ...], bits: int, spec: Spec, mesh: Mapping[str, int]) -> int:
-    """Bytes of an array on one device, rounded up where an axis does not divide a dimension."""
-    count = 1
-    for at, size in enumerate(shape):
-        names = spec[at] if at < len(spec) else ()
-        parts = math.prod(sharding_specs.axis_size(name, mesh) for name in names)
-        count *= -(-size // parts)
-    return (count * bits + 7) // 8

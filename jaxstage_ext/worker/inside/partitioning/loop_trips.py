@@ -58,5 +58,5 @@ def constant(value: Any) -> int | None:
     owner = _owner(value)
     if owner is None or owner.name not in ("stablehlo.constant", "sdy.constant"):
         return None
-    kept = ir.DenseIntElementsAttr(owner.attributes["value"])
-    return int(kept[0]) if len(kept) == 1 else None
+    kept = owner.attributes["value"]
+    return int(kept[0]) if isinstance(kept, ir.DenseIntElementsAttr) and len(kept) == 1 else None

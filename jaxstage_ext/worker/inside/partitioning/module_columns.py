@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.worker.inside.partitioning import loop_trips, op_flops, traced_at
+from jaxstage_ext.worker.inside.partitioning import loop_trips, op_flops, traced_at, windows
 from jaxstage_ext.worker.inside.partitioning.module_walk import RETURNS, WITH_REGIONS, walk
 from jaxstage_ext.worker.inside.partitioning.sharding_rules import RuleReader
 from jaxstage_ext.worker.inside.partitioning.user_constraints import target
 from jaxstage_ext.worker.inside.partitioning.value_types import TypeReader
+from jaxstage_ext.worker.inside.partitioning.windows import Window
 
 NUMBER = "jaxstage.op"
 """The attribute that keeps an operation's number through the passes."""
+REVERSE = "stablehlo.reverse"
 _CONSTANTS = ("stablehlo.constant", "sdy.constant", "stablehlo.iota")
 
 _SAME = ("sdy.sharding_constraint", "stablehlo.optimization_barrier")
@@ -30,8 +32,9 @@ class ModuleColumns:
     """Pairs of values that are one across the border of a region."""
     arguments: list[int] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
+    windows: dict[int, list[Window]] = field(default_factory=dict)
+    """Per operation that may read beyond its own shard how it does."""
     _known: dict[Any, int] = field(default_factory=dict)
-    _numbers: dict[Any, int] = field(default_factory=dict)
     _rules: RuleReader = field(default_factory=RuleReader)
     _types: TypeReader = field(default_factory=TypeReader)
 
@@ -58,7 +61,7 @@ class ModuleColumns:
     def _add_op(self, operation: Any, holder: Any) -> None:
         from jaxlib.mlir import ir
 
-        number = self._numbers[operation] = len(self.ops)
+        number = len(self.ops)
         operation.attributes[NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
         operands = [self._known[value] for value in operation.operands]
         constant = operation.name in _CONSTANTS or (
@@ -68,16 +71,19 @@ class ModuleColumns:
         rule = self._rules.rule(operation)
         shapes = [self.values[at][0] for at in (*operands, *results)]
         scope, frames = traced_at.place(operation)
-        parent = self._numbers[holder] if holder is not None else None
+        parent = number_of(holder) if holder is not None else None
         self.ops.append(
             {
                 "name": operation.name, "operands": tuple(operands), "results": tuple(results), "rule": rule,
                 "scope": scope, "frames": frames, "parent": parent,
                 "trips": self.trips_inside(parent), "flops": op_flops.flops(operation, rule, shapes),
                 "precision": op_flops.precision(operation),
+                "reversed": windows.reversed_dimensions(operation),
                 "target": target(operation) if operation.name == "stablehlo.custom_call" else "",
             }
         )  # fmt: skip
+        if (found := windows.windows(operation, shapes)) or operation.name == REVERSE:
+            self.windows[number] = found
         if operation.name in _SAME:
             self.ties += list(zip(operands, results, strict=True))
         if operation.name == "stablehlo.while":
@@ -105,6 +111,11 @@ class ModuleColumns:
         if holder is None:
             self.results = given
             return
-        results = self.ops[self._numbers[holder]]["results"]
+        results = self.ops[number_of(holder)]["results"]
         if len(given) == len(results):  # the condition of a loop returns one truth value
             self.ties += list(zip(results, given, strict=True))
+
+
+def number_of(operation: Any) -> int:
+    """The number that an operation has in its module's columns."""
+    return int(operation.attributes[NUMBER].value)

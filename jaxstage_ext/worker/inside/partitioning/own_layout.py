@@ -20,9 +20,15 @@ def read(module: Any, main: Any) -> dict[str, Any] | None:
     with module.context:
         for side, name in (("arguments", "arg_attrs"), ("results", "res_attrs")):
             sides[side] = []
-            for given in main.attributes[name] if name in main.attributes else ():
-                attribute = given[_SHARDING] if _SHARDING in given else None
-                if attribute is not None:
-                    found = found or mesh_of(sdy.TensorShardingAttr(attribute), meshes)
-                sides[side].append(None if attribute is None else reader.spec(attribute))
+            for given in _attributes(main, name):
+                if _SHARDING not in given:
+                    sides[side].append(None)
+                    continue
+                attribute = given[_SHARDING]
+                found = found or mesh_of(sdy.TensorShardingAttr(attribute), meshes)
+                sides[side].append(reader.spec(attribute))
     return {"mesh": list(found.items()), **sides} if found else None
+
+
+def _attributes(main: Any, name: str) -> list[Any]:
+    return list(main.attributes[name]) if name in main.attributes else []

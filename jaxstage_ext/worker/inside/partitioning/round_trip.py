@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from jaxlib import _jax  # type: ignore[attr-defined, unused-ignore]
 
 from jaxstage_ext.worker.inside.clients import parsed
-from jaxstage_ext.worker.inside.module_functions import MAIN, functions
+from jaxstage_ext.worker.inside.module_functions import MAIN, bytecode, functions
 from jaxstage_ext.worker.inside.partitioning import inlined_calls, own_layout, user_constraints
 
 _IMPORT = "builtin.module(xla-sdy-round-trip-import-shardy-attrs)"
-_SHARDINGS = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attributes")
 
 
 class RoundTrip(NamedTuple):
@@ -35,15 +34,20 @@ def round_trip(module: bytes, with_constraints: bool = True) -> RoundTrip:
     Without `with_constraints` the program's own, which types with explicit axes make of each operation, are left out.
     Raises what jaxlib does where XLA does not take it.
     """
-    mlir: Any = _jax.mlir
-    computation = mlir.mlir_module_to_xla_computation(module, use_tuple_args=False, return_tuple=False)
-    made = parsed(mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto()))
+    given = parsed(module)
+    main = functions(given)[MAIN].operation
+    own = own_layout.read(given, main)
+    _take_off(main)
+    made = _through_hlo(bytecode(given.operation))
     _run(made, _IMPORT)
     inlined_calls.inline(made)
-    main = functions(made)[MAIN].operation
-    own = own_layout.read(made, main)
-    _take_off(main)
     return RoundTrip(made, user_constraints.import_constraints(made, with_constraints), own)
+
+
+def _through_hlo(module: bytes) -> Any:
+    mlir: Any = _jax.mlir
+    computation = mlir.mlir_module_to_xla_computation(module, use_tuple_args=False, return_tuple=False)
+    return parsed(mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto()))
 
 
 def _run(module: Any, pipeline: str) -> None:
@@ -54,7 +58,7 @@ def _run(module: Any, pipeline: str) -> None:
 
 
 def _take_off(function: Any) -> None:
-    """The shardings of arguments and results; a layout has its own."""
+    """The shardings of arguments and results, which would become constraints; a layout has its own."""
     from jaxlib.mlir import ir
 
     with function.context:

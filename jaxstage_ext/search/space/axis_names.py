@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.search.axis_options import AxisOption
 from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.search_problem import DimensionRole, SearchProblem
+from jaxstage_ext.search.space.axis_options import AxisOption
 
 _NAMES = (
     (DimensionRole.EXPERT, "expert"),

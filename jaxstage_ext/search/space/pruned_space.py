@@ -6,15 +6,15 @@ import heapq
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
-from jaxstage_ext.search.axis_names import candidate_of
-from jaxstage_ext.search.axis_options import UNUSED, AxisOption, options_among, single_options
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_order import order
 from jaxstage_ext.search.layout_result import LayoutEstimate
 from jaxstage_ext.search.layout_space import is_wanted
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
-from jaxstage_ext.search.mesh_shapes import mesh_shapes
 from jaxstage_ext.search.search_problem import SearchProblem
+from jaxstage_ext.search.space.axis_names import candidate_of
+from jaxstage_ext.search.space.axis_options import UNUSED, AxisOption, options_among, single_options
+from jaxstage_ext.search.space.mesh_shapes import mesh_shapes
 
 Known = Callable[[LayoutSpecs], LayoutEstimate | None]
 _JOINED = 6

@@ -25,8 +25,8 @@ ROOM = 16 * GB
 
 def estimate(work: float, collectives: float, arguments: int) -> LayoutEstimate:
     """A layout of so many seconds of work and of collectives; a quarter of its work is bound by memory."""
-    least, most = max(work, collectives), work + collectives
-    return LayoutEstimate(0.75 * work, 0.25 * work, collectives, arguments, arguments // 3, (least + most) / 2)
+    made = LayoutEstimate(0.75 * work, 0.25 * work, collectives, arguments, arguments // 3, 0.0)
+    return replace(made, cost=made.middle or 0.0)
 
 
 def axis(name: str, size: int, *splits: str, stores: bool = False) -> MeshAxis:

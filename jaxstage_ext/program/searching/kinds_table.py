@@ -23,7 +23,7 @@ def table_of(search: ProgramSearch) -> Table:
     layouts, best = _shown(search), best_of(search.found, search.room)
     columns = {
         "estimate": Column([layout.estimate.middle for layout in layouts], "s", "estimated time of one call"),
-        "against the best": Column([wording.ratio_text(layout, best) for layout in layouts]),
+        "vs. best": Column([wording.ratio_text(layout, best) for layout in layouts]),
         "arguments": Column([layout.estimate.argument_bytes for layout in layouts], "B", "bytes on one device, exact"),
         "compiled": Column([wording.compiled_text(layout) for layout in layouts]),
         "layout": Column([_title(layout) for layout in layouts]),

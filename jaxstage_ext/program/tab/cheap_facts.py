@@ -20,6 +20,8 @@ from jaxstage_ext.program.questions.memory import memory, memory_needed
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.searching.program_search import kept_search
+from jaxstage_ext.program.tab.tab_requests import MOST_LAYOUTS
+from jaxstage_ext.search.layout_columns import LayoutColumns, columns_of
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""
@@ -114,6 +116,12 @@ def memory_curve(program: Program) -> tuple[Any, int, int] | None:
         return None
     space = known.space()
     return known.curve(), space.position, space.peak
+
+
+def searched_layouts(program: Program) -> tuple[LayoutColumns, int | None] | None:
+    """The layouts of a search and the bytes of one device; None where they were not searched."""
+    search = kept_search(program)
+    return None if search is None else (columns_of(search.found, MOST_LAYOUTS), search.room)
 
 
 def authors_arguments(program: Program) -> dict[str, str]:

@@ -84,7 +84,7 @@ DIMENSIONS = TabTable(
 )
 LAYOUT_KINDS = TabTable(
     "best layout of each kind",
-    ("estimate", "against the best", "arguments", "compiled", "layout"),
+    ("estimate", "vs. best", "arguments", "compiled", "layout"),
     kinds_table,
     is_open=True,
 )

@@ -14,16 +14,18 @@ from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.stage.stage_error import without_our_frames
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
+from jaxstage_ext.panel.showing import display
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import give_names
+from jaxstage_ext.program.searching.kinds_table import table_of
 from jaxstage_ext.program.searching.program_search import ProgramSearch, SearchBudget, search_program
 from jaxstage_ext.program.searching.search_limits import FixedChoices
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Table
-from jaxstage_ext.search import search_wording
 from jaxstage_ext.search.layout_code import CodeForm
 from jaxstage_ext.search.layout_result import CompiledFigures, CompileEffort, Decision, LayoutsFound, ScoredLayout
 from jaxstage_ext.search.layout_table import layout_table
+from jaxstage_ext.views import search_forms
 
 
 class ShardingSearch:
@@ -109,10 +111,15 @@ class ShardingSearch:
         return self.best.number if layout is None else layout
 
     def __repr__(self) -> str:
-        return f"{search_wording.best(self.found, self.best)}\n{self.layouts}"
+        return search_forms.text(self.found, self._search.room, table_of(self._search))
 
-    def _repr_html_(self) -> str:
-        return self.layouts._repr_html_()
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """The panel of its call, open at the map."""
+        return display.mimebundle([self.program])
+
+    def to_static_html(self) -> str:
+        """The map and the best of each kind as HTML that runs no code."""
+        return search_forms.html(self.found, self._search.room, table_of(self._search))
 
 
 def find_shardings(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.analysis.collectives.collective_table import Collectives
 from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.analysis.memory.live_memory import Memory
+from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.core.call import Call
-from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.findings.found import Findings
 from jaxstage_ext.findings.found import found as findings
 from jaxstage_ext.ir.passes.pipeline import Pipeline
+from jaxstage_ext.program.behaviour.call_dispatch import dispatch
+from jaxstage_ext.program.behaviour.effects import effects
 from jaxstage_ext.program.comparing import comparison
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
@@ -28,22 +29,19 @@ from jaxstage_ext.program.machine_code.kernel_types import Kernels
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import answers
-from jaxstage_ext.program.questions.call_dispatch import dispatch
 from jaxstage_ext.program.questions.collective_remedies import collective_remedies
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.compile_options_table import options
 from jaxstage_ext.program.questions.cost import Costs, cost
 from jaxstage_ext.program.questions.dtypes import dtypes
-from jaxstage_ext.program.questions.effects import effects
 from jaxstage_ext.program.questions.layouts import Layouts, layouts
 from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.named_dimensions import dimensions
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
-from jaxstage_ext.program.running import absent_compiled, execution, reproducer
+from jaxstage_ext.program.running import execution, reproducer
 from jaxstage_ext.program.running.reproducer import Reproducer
-from jaxstage_ext.report.document import Coverage, Document
-from jaxstage_ext.report.errors import StageError
-from jaxstage_ext.report.frames import Frames
+from jaxstage_ext.program.staged_call import StagedCall
 from jaxstage_ext.report.table import Table
 
 if TYPE_CHECKING:
@@ -51,11 +49,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
 
 
-def _nothing() -> None:
-    pass
-
-
-class Inspection:
+class Inspection(StagedCall):
     """One call on one target, as JAX's stages saw it. Nothing here is computed before it is asked for.
 
     Attributes:
@@ -83,84 +77,6 @@ class Inspection:
         """The Inspection of a program, with those of its other targets."""
         inspections = Inspection.each(program.targets)
         return next(inspection for inspection in inspections if inspection.program is program)
-
-    @property
-    def target(self) -> Target:
-        """What the call is compiled for."""
-        return self.program.target
-
-    @property
-    def call(self) -> Call:
-        """The function and its arguments."""
-        return self.program.call
-
-    @property
-    def name(self) -> str:
-        """What the call is titled: the function's name, unless it was given another."""
-        return self.program.name
-
-    @property
-    def stage(self) -> str:
-        """The last stage that was asked for."""
-        return self.program.stage
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds of each finished stage, by JAX's own events where it has them."""
-        return self.program.seconds
-
-    @property
-    def elapsed(self) -> float | None:
-        """Seconds that the running stage has taken so far; None where none runs."""
-        return self.program.elapsed
-
-    @property
-    def traced(self) -> Any:
-        """The `jax.stages.Traced` (or the library's own form of it); None if not reached."""
-        return self.program.traced
-
-    @property
-    def lowered(self) -> Any:
-        """The `jax.stages.Lowered` (or the library's own form of it); None if not reached."""
-        return self.program.lowered
-
-    @property
-    def compiled(self) -> Any:
-        """The `jax.stages.Compiled` (or the library's own form of it); None if not reached.
-
-        For a target that is not here, an object with its attributes, shardings and formats among them, that cannot be
-        called.
-        """
-        return absent_compiled.of(self.program)
-
-    @property
-    def error(self) -> StageError | None:
-        """The failure of a stage, or of a run that died of memory; None where nothing failed."""
-        return self.program.error
-
-    @property
-    def ran_out(self) -> StageError | None:
-        """The failure of a run that died of memory."""
-        return self.program.ran_out
-
-    @property
-    def documents(self) -> Mapping[str, Document]:
-        """The documents of the stages that were reached, by kind: "python", "jaxpr", "stablehlo", "hlo"."""
-        return self.program.documents
-
-    @property
-    def frames(self) -> Frames:
-        """The call stacks of all documents."""
-        return self.program.frames
-
-    @property
-    def coverage(self) -> Coverage | None:
-        """How much of the last stage's document is linked to source; None before there is one."""
-        return self.program.coverage
-
-    def advance(self, on_change: Callable[[], None] = _nothing) -> None:
-        """Run the stages that wait. A failure is kept in `error`, not raised."""
-        self.program.advance(on_change)
 
     def execute(self) -> Any:
         """Run the executable on the call's own arguments, wait, and give its value.
@@ -231,6 +147,15 @@ class Inspection:
         A grid of two mesh axes with a slider for the others. Raises KeyError where no value has that name.
         """
         return self.shardings.figure(name)
+
+    @property
+    def dimensions(self) -> Dimensions:
+        """The named dimensions: sizes, the axes of arguments that they are, and what splitting each alone costs.
+
+        Nothing is compiled and no mesh is needed. `.renamed({"d3": "hidden"})` has your names. Raises Unavailable where
+        nothing was lowered, or XLA's partitioner does not take the program.
+        """
+        return dimensions(self.program)
 
     @property
     def collectives(self) -> Collectives:

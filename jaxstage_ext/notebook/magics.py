@@ -13,12 +13,20 @@ from IPython.core.magic import Magics, line_magic, magics_class, needs_local_sco
 from IPython.display import display
 
 from jaxstage_ext.core.stage import stage_list
-from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.notebook.cells.running_cell import RunningCell
 from jaxstage_ext.notebook.cells.toplevel_await import await_cells, awaits, drive
 from jaxstage_ext.notebook.compile_notice import CompileNotice
 from jaxstage_ext.notebook.front_end_target import FrontEndTarget
-from jaxstage_ext.notebook.lines import command_line, compiles_line, line_help, profile_line, stage_line
+from jaxstage_ext.notebook.lines import (
+    command_line,
+    compiles_line,
+    dimensions_line,
+    line_help,
+    profile_line,
+    shard_line,
+    stage_line,
+)
 from jaxstage_ext.notebook.lines.command_line import FROM_TOOLBAR, Command
 from jaxstage_ext.notebook.lines.completion import completer
 
@@ -36,7 +44,12 @@ class StageMagics(Magics):
         super().__init__(shell)
         self.running_cell = RunningCell(shell)
         self.compile_notice = CompileNotice()
-        magics = [*map(stage_line.stage_line, stage_list.STAGES), profile_line.LINE, compiles_line.LINE]
+        magics = [
+            *map(stage_line.stage_line, stage_list.STAGES),
+            profile_line.LINE,
+            compiles_line.LINE,
+            shard_line.shard_line(),
+        ]
         self.lines = {magic.name: magic for magic in magics}
         self.await_cells = await_cells(shell, self.lines, self._python_of)
         self.last_lines: dict[str, dict[str, str]] = {}
@@ -45,7 +58,9 @@ class StageMagics(Magics):
         self.undo = contextlib.ExitStack()
         """What takes the extension out of the shell."""
         flags = {name: list(magic.flags) for name, magic in self.lines.items()}
-        self.complete = completer(flags | {DISPATCH: flags[COMPILE]}, self._names)
+        self.dimensions_line = dimensions_line.dimensions_line()
+        of_calls = {DISPATCH: flags[COMPILE], dimensions_line.NAME: list(self.dimensions_line.flags)}
+        self.complete = completer(flags | of_calls, self._names)
 
     def register(self) -> None:
         """Add the magics to the shell: `%name` and `%%name` of each stage, and the line magics."""
@@ -132,6 +147,20 @@ class StageMagics(Magics):
     dispatch.__doc__ = line_help.DISPATCH
 
     @line_magic
+    @no_var_expand
+    @needs_local_scope
+    def dimensions(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
+        from jaxstage_ext.notebook import dimensions_magic
+
+        asked = command_line.parse(f"--quiet {line}", self.dimensions_line)
+        request = dimensions_magic.DimensionsRequest(self.shell, self.running_cell, LOWER, asked)
+        work = request.stage_line(line, local_ns, _caller())
+        inspections, *_ = drive(self.shell, work, awaits(self.shell, asked.code, ""))
+        return dimensions_magic.found(inspections, asked.options.name or ())
+
+    dimensions.__doc__ = dimensions_line.dimensions_line().help()
+
+    @line_magic
     def compile_cache(self, line: str) -> Any:
         from jaxstage_ext.notebook import compile_cache_magic, staging
 
@@ -182,6 +211,10 @@ class StageMagics(Magics):
             self.compile_notice.withhold()
             return CompilesRequest(*use)
         self.last_lines[name] = last_line(line, use[-1])
+        if name == shard_line.NAME:
+            from jaxstage_ext.notebook.shard_request import ShardRequest
+
+            return ShardRequest(self.shell, self.running_cell, LOWER, use[-1])
         if name == profile_line.NAME:
             from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
 

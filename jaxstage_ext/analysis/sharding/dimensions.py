@@ -35,6 +35,8 @@ class DimensionClass:
     """Whether it stands twice in one array, which an axis can split in one of both places alone."""
     meets: frozenset[int]
     """Classes that stand beside it in an array: one axis cannot split both there."""
+    factors: tuple[tuple[int, int], ...] = ()
+    """(operation, factor of its rule) of each factor that is of it."""
 
 
 def dimension_classes(module: PartitionableModule) -> tuple[DimensionClass, ...]:
@@ -48,8 +50,8 @@ class _Classes:
         ranks = [len(value.shape) for value in module.values]
         self._start = list(accumulate(ranks, initial=0))
         self._sets = DisjointSets(self._start[-1])
-        self._factors: list[tuple[int, int]] = []
-        """(operation, a place of one of its factors)."""
+        self._factors: list[tuple[int, int, int]] = []
+        """(operation, factor, one of its places)."""
         for number, op in enumerate(module.ops):
             self._join_factors(number, op)
         for first, second in module.ties:
@@ -67,20 +69,21 @@ class _Classes:
             for at, factors in enumerate(dimensions):
                 if factors and op.rule.factors[factors[0]] > 1:
                     self._sets.join(self._start[value] + at, seen.setdefault(factors[0], self._start[value] + at))
-        self._factors += [(number, place) for place in seen.values()]
+        self._factors += [(number, factor, place) for factor, place in seen.items()]
 
     def found(self) -> tuple[DimensionClass, ...]:
         arguments, results = self._boundary(self._module.arguments), self._boundary(self._module.results)
         roots = list(dict.fromkeys([*arguments, *results]))
         number = {root: at for at, root in enumerate(roots)}
-        ops: dict[int, dict[int, None]] = defaultdict(dict)
-        for op, place in self._factors:
-            ops[self._sets.root(place)][op] = None
+        factors: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for op, factor, place in self._factors:
+            factors[self._sets.root(place)].append((op, factor))
         repeated, meets = self._company(number)
         return tuple(
             DimensionClass(
                 at, self._size(arguments.get(root, ()), results.get(root, ())), tuple(arguments.get(root, ())),
-                tuple(results.get(root, ())), tuple(ops[root]), root in repeated, frozenset(meets[root]),
+                tuple(results.get(root, ())), tuple(dict.fromkeys(op for op, _ in factors[root])), root in repeated,
+                frozenset(meets[root]), tuple(factors[root]),
             )
             for root, at in number.items()
         )  # fmt: skip

@@ -41,6 +41,20 @@ DISPATCH = """Show what a call does before the program runs; the call is compile
 
 It takes the options of %compile for this kernel's own device. In Python: `ins.dispatch`."""
 
+DIMENSIONS = """\
+Show the named dimensions of a call, such as batch, heads and vocab, and what splitting each alone over devices costs.
+Nothing is compiled and no mesh is needed.
+
+    %dimensions step(params, opt, batch)            size, arguments and their axes, collectives of splitting it alone
+    %dimensions step(params, opt, batch) -t v5e:2x4     over the eight chips of a target
+    %dimensions step(params, opt, batch) --name d3=hidden    with your name for a dimension
+    d = %dimensions step(params, opt, batch)        d.table, d.argument_table, d.collectives, d.meetings, d["batch"]
+
+A dimension is all axes of all arrays that must be split alike, by the rules of Shardy, XLA's partitioner: parameters
+and their moments, and the layers of equal paths but for numbers. It is named by the letter that your einsum equations
+give it, else by the layer that makes it, the batch, or the argument and its axis; d1, d2, ... name them too. In Python:
+`ins.dimensions`."""
+
 COMPILE_CACHE = """\
 Show JAX's persistent compilation cache: the folder that is really in use, and what it did for this kernel.
 

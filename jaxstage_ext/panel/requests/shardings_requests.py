@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
+from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
+from jaxstage_ext.program.questions.named_dimensions import known_dimensions
 from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.report.table import Column, Table
 
 _VALUES = {
     "value": "value",
@@ -28,6 +32,8 @@ _VALUES = {
     "kind": "kind",
     "line": "line",
 }
+_DIMENSIONS = "dimensions"
+"""Of a value's axes, in order."""
 
 
 def _shardings(
@@ -45,7 +51,10 @@ def _shardings(
 
 def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     shardings_read, values = _shardings(programs, params, progress)
-    result, buffers = wire_form.packed_table(shardings_read.all if params.get("all") else shardings_read.table, _VALUES)
+    table = shardings_read.all if params.get("all") else shardings_read.table
+    named = _with_dimensions(table, known_dimensions(given.program(programs, params)))
+    titles = _VALUES | ({_DIMENSIONS: _DIMENSIONS} if named is not table else {})
+    result, buffers = wire_form.packed_table(named, titles)
     places = [
         [device.id, device.process, list(device.coords) if device.coords is not None else None, device.core]
         for device in shardings_read.places
@@ -53,6 +62,15 @@ def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgres
     meshes = shardings_read.meshes if shardings_read.notes else shardings_read.meshes[:1]
     more = {"places": places, "mesh": " and ".join(map(str, meshes)), "notes": list(shardings_read.notes)}
     return result | more | {"whole": bool(params.get("all")), "values": len(values)}, buffers
+
+
+def _with_dimensions(table: Table, known: Dimensions | None) -> Table:
+    """The table with the named dimensions of arguments, if someone has asked for these; it computes nothing."""
+    if known is None:
+        return table
+    names = {leaf.name: known.axes_text(number) for number, leaf in enumerate(known.arguments)}
+    column = Column([names.get(value, "") for value in table["value"]], doc="the named dimensions of its axes")
+    return replace(table, columns={**table.columns, _DIMENSIONS: column})
 
 
 def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

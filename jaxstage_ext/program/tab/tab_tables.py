@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxstage_ext.program.behaviour.call_dispatch import dispatch
+from jaxstage_ext.program.behaviour.effects import effects
 from jaxstage_ext.program.fact import Fact
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.call_dispatch import dispatch
 from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
 from jaxstage_ext.program.questions.compile_options_table import options
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.dtypes import dtypes
-from jaxstage_ext.program.questions.effects import effects
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.questions.memory import memory
+from jaxstage_ext.program.questions.named_dimensions import known_dimensions
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.program.searching.kinds_table import kinds_table
 from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.program.tab.tab_record import TabTable
 from jaxstage_ext.report.table import Column, Table
@@ -49,6 +51,11 @@ def _passes(program: Program) -> Table | None:
     return table.take([row for row, changed in enumerate(table["changed"]) if changed])
 
 
+def _dimensions(program: Program) -> Table | None:
+    known = known_dimensions(program)
+    return None if known is None else known.table
+
+
 def _kernels(program: Program) -> Table | None:
     """Without the figures of the machine code, which take a process of their own."""
     if (known := kernels.known(program)) is None:
@@ -70,6 +77,17 @@ BUFFERS = TabTable(
     is_open=True,
 )
 SHARDINGS = TabTable("shardings", ("value", "type", "sharding", "per device"), _part(shardings, "table"))
+DIMENSIONS = TabTable(
+    "named dimensions, each split alone",
+    ("dimension", "size", "split over", "sent", "collectives", "axes"),
+    _dimensions,
+)
+LAYOUT_KINDS = TabTable(
+    "best layout of each kind",
+    ("estimate", "vs. best", "arguments", "compiled", "layout"),
+    kinds_table,
+    is_open=True,
+)
 COLLECTIVES = TabTable(
     "collectives", ("collective", "line", "runs", "sent", "time", "axes"), _collectives, is_open=True
 )

@@ -13,7 +13,7 @@ import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 import { Said } from "../../parts/said";
 
-const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92 };
+const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92, dimensions: 110 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Laid({ all, value, table }: { all: boolean; value: number; table: TableReply }) {

@@ -38,7 +38,7 @@ NODE_MODULES := labextension/node_modules/.package-lock.json
 STATIC := jaxstage_ext/static/labextensions/jaxstage/package.json
 
 .PHONY: help demo lab test test-all environments lint types test-oldest test-oldest-whole test-newest test-frontend \
-  test-browser benchmarks hostile mutants clean
+  test-browser test-browser-whole benchmarks hostile mutants clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
@@ -116,7 +116,7 @@ test:
 	@$(SUITES) --at-once 3 test-newest test-browser test-oldest lint types test-frontend
 
 test-all:
-	@$(SUITES) --at-once 3 test-newest-whole test-oldest-whole hostile test-browser lint types test-frontend
+	@$(SUITES) --at-once 3 test-newest-whole test-oldest-whole hostile test-browser-whole lint types test-frontend
 	@$(SUITES) --at-once 1 mutants benchmarks
 
 environments:
@@ -154,6 +154,10 @@ mutants: $(NEWEST)/.ready $(NODE_MODULES) $(STATIC)
 	$(NEWEST)/bin/python -m tests.mutants
 
 test-browser: $(NEWEST)/.ready $(STATIC)
+	.ci/find-chromium
+	JAXSTAGE_SUITE=newest JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser $(ALONE)
+
+test-browser-whole: $(NEWEST)/.ready $(STATIC)
 	.ci/find-chromium
 	JAXSTAGE_BROWSER=required $(NEWEST)/bin/python $(PYTEST) tests/browser $(ALONE)
 

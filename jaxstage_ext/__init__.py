@@ -15,6 +15,7 @@ __all__ = [
     "compile_cache",
     "compiles",
     "expect_compiles",
+    "find_shardings",
     "inspect",
     "load",
     "measure",
@@ -24,6 +25,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.compiles import UnexpectedCompile, compile_cache, compiles, expect_compiles
+    from jaxstage_ext.api.find_shardings import find_shardings
     from jaxstage_ext.api.inspect import inspect
     from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.api.load import load
@@ -43,6 +45,7 @@ _HOMES = {
     "compile_cache": "api.compiles",
     "compiles": "api.compiles",
     "expect_compiles": "api.compiles",
+    "find_shardings": "api.find_shardings",
     "inspect": "api.inspect",
     "load": "api.load",
     "measure": "profiling.timing.measure",

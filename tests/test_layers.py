@@ -21,12 +21,24 @@ ROOMS = {
     "worker.inside": (),
     "core": ("report", "store", "ir", "worker"),
     "analysis": ("report", "store", "ir"),
+    "search": ("report", "store", "ir", "analysis"),
     "profiling": ("report", "store", "ir", "worker", "core"),
     "compilation": ("report", "store", "ir", "worker", "core"),
-    "program": ("report", "store", "ir", "worker", "core", "analysis", "profiling", "compilation"),
+    "program": ("report", "store", "ir", "worker", "core", "analysis", "search", "profiling", "compilation"),
     "findings": ("report", "ir", "core", "analysis", "compilation", "program"),
-    "views": ("report", "store", "ir", "analysis", "profiling", "compilation", "program", "findings"),
-    "panel": ("report", "store", "ir", "analysis", "profiling", "compilation", "program", "findings", "views"),
+    "views": ("report", "store", "ir", "analysis", "search", "profiling", "compilation", "program", "findings"),
+    "panel": (
+        "report",
+        "store",
+        "ir",
+        "analysis",
+        "search",
+        "profiling",
+        "compilation",
+        "program",
+        "findings",
+        "views",
+    ),
     "api": (),
     "api.inspection": (
         "report",
@@ -56,6 +68,7 @@ ROOMS = {
         "api.inspect",
         "api.xla_dump",
     ),
+    "api.find_shardings": ("report", "core", "search", "program", "api.inspection", "api.inspect"),
     "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
     "api.compiles": ("report", "core", "compilation", "program", "views", "panel", "api.inspection"),
     "notebook": (
@@ -76,12 +89,14 @@ ROOMS = {
         "api.load",
         "api.xla_dump",
         "api.compiles",
+        "api.find_shardings",
     ),
     "__init__": (
         "api.inspection",
         "api.inspect",
         "api.load",
         "api.profile",
+        "api.find_shardings",
         "profiling",
         "compilation",
         "api.compiles",
@@ -90,7 +105,7 @@ ROOMS = {
 """Each room, and the rooms that its files may import beside their own."""
 HOOK = ("__init__", "notebook.extension")
 """The one import against the arrows: `%load_ext` loads the magics when it is called."""
-WITHOUT_JAX = ("report", "store", "ir", "worker", "analysis", "views", "panel")
+WITHOUT_JAX = ("report", "store", "ir", "worker", "analysis", "search", "views", "panel")
 STDLIB_AND = {"report": {"numpy", "pandas"}, "store": set(), "worker.inside": {"jaxlib", "capstone", "google", "numpy"}}
 READS_EXPORTED = "worker.inside.exported_programs"
 """JAX alone reads what it serialised, so this file of the worker imports it."""

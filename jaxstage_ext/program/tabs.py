@@ -25,6 +25,7 @@ from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.named_dimensions import dimension_costs
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.program.searching.program_search import can_be_searched, kept_search
 from jaxstage_ext.program.tab import tab_requests, tab_tables
 from jaxstage_ext.program.tab.tab_record import Price, Tab, TabTable
 from jaxstage_ext.report.table import Table
@@ -46,7 +47,8 @@ def _was_dumped(program: Program, what: str) -> bool:
 
 
 def first(program: Program) -> str:
-    """The tab that opens first: what took the memory, the refused shardings, the timeline, the comparison.
+    """The tab that opens first: what took the memory, the refused shardings, layouts that were searched, the timeline,
+    the comparison.
 
     "" stands for the code. A view of the kernel has one tab only.
     """
@@ -56,6 +58,8 @@ def first(program: Program) -> str:
         return "memory"
     if is_refused(program):
         return "shardings"
+    if kept_search(program) is not None:
+        return "sharding_search"
     if program.timeline is not None:
         return "timeline"
     return "compare" if is_compared(program) else ""
@@ -167,6 +171,15 @@ TABS: tuple[Tab, ...] = (
         fact=dimension_costs,
         price=Price.COMPILE,
         tables=(tab_tables.DIMENSIONS,),
+    ),
+    Tab(
+        "sharding_search",
+        lambda program: kept_search(program) is not None or can_be_searched(program),
+        tab_requests.of_sharding_search,
+        first=(("sharding_search", {"most": tab_requests.MOST_LAYOUTS}),),
+        price=Price.NOTHING,
+        tables=(tab_tables.LAYOUT_KINDS,),
+        saved_methods=("sharding_search", "sharding_search_layout"),
     ),
     Tab(
         "collectives",

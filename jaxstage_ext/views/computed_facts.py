@@ -22,6 +22,7 @@ from jaxstage_ext.report.view_parts import Parts, Value
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
     from jaxstage_ext.program.tab.tab_record import TabTable
+    from jaxstage_ext.search.layout_columns import LayoutColumns
 
 MOST_ROWS = 10
 _WIDEST = 60
@@ -92,6 +93,12 @@ def memory_curve(program: Program) -> MemoryCurve | None:
     """Live memory over the schedule; None where it was not computed."""
     known: Any = _or(None, lambda: _facts().memory_curve(program))
     return MemoryCurve(*known) if known is not None and len(known[0]) else None
+
+
+def layouts(program: Program) -> tuple[LayoutColumns, int | None] | None:
+    """The layouts of a search and the bytes of one device; None where they were not searched."""
+    none: tuple[LayoutColumns, int | None] | None = None
+    return _or(none, lambda: _facts().searched_layouts(program))
 
 
 def _facts() -> Any:

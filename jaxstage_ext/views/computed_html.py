@@ -15,6 +15,7 @@ from jaxstage_ext.report.text.units import share
 from jaxstage_ext.views import computed_facts
 from jaxstage_ext.views.charts.png import Colour, png
 from jaxstage_ext.views.computed_facts import MemoryCurve
+from jaxstage_ext.views.layout_picture import layout_map
 
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
@@ -38,7 +39,7 @@ def fitting_html(program: Program, room: int) -> Html:
 
 
 def computed_parts(program: Program, with_pictures: bool = True) -> list[Html]:
-    """The findings, the answers, the chart of memory, and each table."""
+    """The findings, the answers, the charts of memory and of layouts that were searched, and each table."""
     findings = (
         markup.lines(
             [
@@ -54,11 +55,14 @@ def computed_parts(program: Program, with_pictures: bool = True) -> list[Html]:
     )
     curve = computed_facts.memory_curve(program)
     chart = _chart(curve) if curve is not None and with_pictures else markup.NOTHING
+    searched = computed_facts.layouts(program)
+    layouts = layout_map(*searched) if searched is not None and with_pictures else markup.NOTHING
     tables = computed_facts.tables(program)
     return [
         markup.items(findings),
         markup.items(answers),
         chart,
+        layouts,
         *(markup.titled(_with_bars(one) if with_pictures else one) for one in tables),
     ]
 

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
 RUN = "window.pwned=1"
 PAYLOADS = {
     "script": f"<script id=pwn>{RUN}</script>",
@@ -32,6 +34,40 @@ PAYLOADS = {
     "form": f"<form id=pwn action=javascript:{RUN}><input autofocus onfocus={RUN}><details open ontoggle={RUN}>",
 }
 """Each would set `window.pwned`, make an element with the id "pwn", ask evil for something, or stretch the page."""
+ALONE = ("link", "long word", "prototype")
+"""Those that do something only where they are all of a text."""
+JOINED = {
+    "markup": (
+        "end of attribute",
+        "end of style",
+        "end of textarea",
+        "end of CDATA",
+        "script",
+        "image",
+        "frame",
+        "form",
+    ),
+    "patterns": ("constructor", "template", "Markdown", "escaped twice"),
+    "characters": (
+        *("right to left", "zero width", "NUL", "ANSI", "lone surrogate", "joined emoji", "line separator"),
+    ),
+}
+"""Those that do the same within a longer text: what takes one for markup takes all of it."""
+AT_ONCE = {name: PAYLOADS[name] for name in ALONE} | {
+    name: " ".join(PAYLOADS[each] for each in parts) for name, parts in JOINED.items()
+}
+"""All payloads in six texts."""
+EACH_AND_AT_ONCE = pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(AT_ONCE, id="at once"),
+        pytest.param(
+            PAYLOADS, id="each", marks=pytest.mark.seldom("the same texts one by one, a walk through all tabs for each")
+        ),
+    ],
+)
+Texts = dict[str, str]
+"""Payloads by what they are."""
 
 FAULTS = """() => {
     const faults = [];

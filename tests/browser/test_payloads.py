@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.payloads import FAULTS, PAYLOADS, free, replaced
+from tests.browser.payloads import AT_ONCE, EACH_AND_AT_ONCE, FAULTS, JOINED, Texts, free, replaced
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -90,8 +90,9 @@ def walk(page: Page) -> None:
         pane.locator("[data-row]").last.hover(position={"x": 5, "y": 5})
 
 
+@EACH_AND_AT_ONCE
 def test_in_every_field_of_a_saved_report_they_stay_text(
-    browser: Browser, report: tuple[dict[str, Any], list[Any]], tmp_path: Path
+    browser: Browser, report: tuple[dict[str, Any], list[Any]], tmp_path: Path, texts: Texts
 ) -> None:
     import jaxstage_ext
     from jaxstage_ext.views.static_html import panel_html
@@ -100,7 +101,7 @@ def test_in_every_field_of_a_saved_report_they_stay_text(
     assert len(places) > 150
     trouble: list[str] = []
     page = watched(browser, trouble)
-    for name, text in PAYLOADS.items():
+    for name, text in texts.items():
         made = jaxstage_ext.Inspection.from_json(json.dumps(with_lines(replaced(plain, places, text), text)))
         made.to_html(file := tmp_path / "page.html")
         page.goto(file.as_uri())
@@ -113,3 +114,16 @@ def test_in_every_field_of_a_saved_report_they_stay_text(
         assert page.evaluate(FAULTS) == [], f"{name}, static form"
         assert trouble == [], name
     page.close()
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", '<p title="{}">', "<p title='{}'>", "<style>{}</style>", "<textarea>{}</textarea>"]
+)
+def test_what_takes_them_for_markup_is_a_fault(browser: Browser, around: str) -> None:
+    """All markup at once does no less than each alone, wherever a page would forget to escape."""
+    page = browser.new_page()
+    page.set_content("<div class=jaxstage></div>")
+    page.locator(".jaxstage").evaluate("(panel, html) => { panel.innerHTML = html; }", around.format(AT_ONCE["markup"]))
+    made = [fault for fault in page.evaluate(FAULTS) if fault.startswith("made: ")]
+    page.close()
+    assert len(made) >= len(JOINED["markup"]) - 2, "in an element, some end of its text comes first"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.cells import AGAIN, KERNEL, WITH_EFFECTS
 from tests.browser.notebook_page import PATIENCE
-from tests.browser.payloads import FAULTS, PAYLOADS, Path, replaced, strings
+from tests.browser.payloads import EACH_AND_AT_ONCE, FAULTS, Path, Texts, replaced, strings
 from tests.browser.saved_payloads import KEYS, drawn, payload, reports_of, show, walk, whole_report, with_keys
 
 if TYPE_CHECKING:
@@ -40,31 +40,33 @@ def drives(place: Path) -> bool:
     return any(step in DRIVES for step in place)
 
 
-def test_in_every_text_of_a_saved_report_they_stay_text(untrusted: NotebookPage) -> None:
+@EACH_AND_AT_ONCE
+def test_in_every_text_of_a_saved_report_they_stay_text(untrusted: NotebookPage, texts: Texts) -> None:
     whole = whole_report()
     places = [place for place in strings(whole) if not drives(place)]
     assert len(places) > 500
     views = 0
-    for name, text in PAYLOADS.items():
+    for name, text in texts.items():
         show(untrusted, payload(replaced(whole, places, text[:5000])), text[:5000])
         if drawn(untrusted):
             views += walk(untrusted)
         harmless(untrusted, name)
-    assert views > 10 * len(PAYLOADS), "most payloads leave the panel with its tabs"
+    assert views > 10 * len(texts), "most payloads leave the panel with its tabs"
     untrusted.screenshot("saved_payloads")
 
 
+@EACH_AND_AT_ONCE
 def test_in_every_text_that_a_kernel_saved_they_stay_text(
-    open_notebook: Opener, lab: Server, untrusted: NotebookPage
+    open_notebook: Opener, lab: Server, untrusted: NotebookPage, texts: Texts
 ) -> None:
     """Of the tabs whose recorded replies are empty tables, or that a view of the kernel has alone."""
     whole = saved_by_a_kernel(open_notebook(lab, [KERNEL, WITH_EFFECTS, AGAIN, "%compiles all", "%compile_cache"]))
     places, views = [place for place in strings(whole) if not drives(place)], 0
-    for name, text in PAYLOADS.items():
+    for name, text in texts.items():
         show(untrusted, payload(replaced(whole, places, text[:5000])), text[:5000])
         views += walk(untrusted) if drawn(untrusted) else 0
         harmless(untrusted, name)
-    assert views > 5 * len(PAYLOADS), "most payloads leave the panel with its tabs"
+    assert views > 5 * len(texts), "most payloads leave the panel with its tabs"
     show(untrusted, payload(with_keys(whole, {key: {"polluted": 1} for key in KEYS})))
     assert drawn(untrusted) and walk(untrusted) >= len(OF_THE_KERNEL)
     harmless(untrusted, "keys")

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from jax._src import compiler
 
 from jaxstage_ext.compilation.events import (
     event_place,
@@ -28,6 +29,27 @@ from jaxstage_ext.compilation.records.compile_log import LOG, CompileLog
 from jaxstage_ext.core.jax_private import compile_context, compile_frames, monitoring_listeners
 from jaxstage_ext.ir.sources import run_cells, source
 from tests.helpers.heard_compiles import ALL, Heard, heard_compiles, stages
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_program_is_compiled_once() -> Iterator[None]:
+    """What XLA has compiled of one program is loaded anew for each of the hundred functions; JAX tells the same."""
+    made: dict[bytes, bytes] = {}
+    compile_ = compiler.backend_compile_and_load
+
+    def loaded(backend: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any) -> Any:
+        asked = module.operation.get_asm(enable_debug_info=True).encode() + options.SerializeAsString()
+        if asked not in made:
+            executable = compile_(backend, module, executable_devices, options, host_callbacks)
+            made[asked] = executable.serialize()
+            return executable
+        return backend.deserialize_executable(
+            made[asked], executable_devices=executable_devices, compile_options=options
+        )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "backend_compile_and_load", loaded)
+        yield
 
 
 @pytest.fixture

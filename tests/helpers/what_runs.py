@@ -14,7 +14,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 SUITE = os.environ.get("JAXSTAGE_SUITE", "")
 IS_OLDEST_SUITE = SUITE == "oldest"
-FREE_OF_JAX = ("analysis", "ir", "report", "store", "views")
+FREE_OF_JAX = ("analysis", "ir", "report", "search", "store", "views")
 """Rooms without JAX, as `test_layers.WITHOUT_JAX` proves: what they read of both versions' artefacts is in golden/."""
 ONCE = {
     **dict.fromkeys(FREE_OF_JAX, "the room is free of JAX; its readers read golden files of both versions"),
@@ -42,6 +42,12 @@ ONCE = {
     "worker/test_worker_kernels.py": "processes and the lock file of libtpu, free of JAX",
     "worker/test_pool.py": "processes and locks, free of JAX",
     "worker/test_folder.py": "folders of workers, free of JAX",
+    "core/targets/test_cross_compile_cache.py": "who is asked again, which our inspection cache decides",
+    "notebook/test_advised_commands.py": "sentences; what the commands do is in test_magics.py and profiling/ on both",
+    "notebook/test_option_sets.py": "labels of what is given twice; that options reach XLA is in core/options on both",
+    "notebook/test_findings_magic.py": "ranks and rows of findings; each kind has its program on both",
+    "notebook/test_light_load.py": "which of our modules are imported",
+    "program/test_wording_is_free.py": "sentences, all replaced",
     "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
 }
 """Folders and files of tests/, with the reason."""

@@ -84,6 +84,14 @@ def test_explicit_axes_are_told(sharded: SearchableProgram, request: pytest.Fixt
     assert sharded.explicit is ("Explicit" in request.node.name)
 
 
+def test_a_mesh_around_the_call_makes_types_explicit() -> None:
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Explicit,))
+    with jax.set_mesh(mesh):
+        found = opened(jax.jit(lambda x: jax.sharding.reshard(x, P("d")) * 2), shape(8, 8))
+    assert found.explicit
+    assert found.module.constraints == ()
+
+
 def mapped(x: Any) -> Any:
     mesh = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,))
     return jax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=P("d"), out_specs=P("d"))(x)

@@ -40,6 +40,15 @@ def is_automatic(sharding: Any) -> bool:
     return all(kind is jax.sharding.AxisType.Auto for kind in kinds)
 
 
+def is_explicit(traced: Any) -> bool:
+    """Whether types of values hold shardings: an argument's mesh, or that around the call, has an explicit axis."""
+    around = getattr(traced, "_params", {}).get("ctx_mesh")
+    kinds = () if around is None or around.empty else around.axis_types
+    return jax.sharding.AxisType.Explicit in kinds or any(
+        each is not None and not is_automatic(each) for each in named(traced)
+    )
+
+
 def with_shardings(traced: Any, mesh: Any, ins: Mapping[int, PartitionSpec], outs: Mapping[int, PartitionSpec]) -> Any:
     """The trace of the same call with these specs of some arguments and results, by number."""
     count = len(traced._consts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,9 @@ Answer = PartitionedModule | Unavailable
 
 
 class Partitioner:
-    """Partitions one module, in as many workers at once as it is given."""
+    """Partitions one module, in as many workers at once as it is given; any thread may ask, and any process has one
+    of the same module by pickling it.
+    """
 
     def __init__(self, module: bytes, workers: int = 1, with_constraints: bool = True) -> None:
         """Open StableHLO bytecode. Raises Unavailable where XLA's partitioner does not take it.
@@ -40,11 +43,14 @@ class Partitioner:
         from jaxstage_ext.worker import pool  # it needs Unix
 
         self._opened = {"module": module, "with_constraints": with_constraints}
-        self._lanes = pool.PARTITIONS[: max(workers, 1)]
+        self._workers = max(workers, 1)
+        self._free: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for lane in pool.PARTITIONS[: self._workers]:
+            self._free.put(lane)
         self.lost = 0
         """Layouts that a worker died of."""
         try:
-            self.module: PartitionableModule = module_of(self._open(), op_lines.line_of)
+            self.module: PartitionableModule = module_of(self._open(pool.PARTITIONS[0]), op_lines.line_of)
         except (RequestFailed, WorkerDied) as error:
             raise Unavailable(f"XLA's partitioner does not take this program: {_first_line(error)}") from None
 
@@ -65,11 +71,16 @@ class Partitioner:
                 done = sum(answer is not None for answer in answers)
                 progress(time.monotonic() - started, f"{done} of {len(layouts)}")
 
-        def run(lane: str, batch: list[int]) -> None:
-            for at, answer in zip(batch, self._batch(lane, [layouts[at] for at in batch]), strict=True):
+        def run(batch: list[int]) -> None:
+            lane = self._free.get()
+            try:
+                found = self._batch(lane, [layouts[at] for at in batch])
+            finally:
+                self._free.put(lane)
+            for at, answer in zip(batch, found, strict=True):
                 answers[at] = answer
 
-        _spread(self._lanes, batches, run, tell)
+        _spread(self._workers, batches, run, tell)
         return [answer for answer in answers if answer is not None]
 
     def _batch(self, lane: str, layouts: Sequence[ModuleLayout]) -> list[Answer]:
@@ -102,31 +113,34 @@ class Partitioner:
             answers = pool.ask(_PLATFORM, request | {"opened": self._opened}, TIMEOUT, lane=lane)
         return answers
 
-    def _open(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Partitioner, (self._opened["module"], self._workers, self._opened["with_constraints"])
+
+    def _open(self, lane: str) -> dict[str, Any]:
         from jaxstage_ext.worker import pool
 
         request = {"method": "open_partitionable", **self._opened}
-        opened: dict[str, Any] = pool.ask(_PLATFORM, request, TIMEOUT, lane=self._lanes[0])
+        opened: dict[str, Any] = pool.ask(_PLATFORM, request, TIMEOUT, lane=lane)
         return opened
 
 
 def _spread(
-    lanes: Sequence[str], batches: Sequence[list[int]], run: Callable[[str, list[int]], None], tell: Callable[[], None]
+    workers: int, batches: Sequence[list[int]], run: Callable[[list[int]], None], tell: Callable[[], None]
 ) -> None:
-    """Run batches in the lanes, one at a time in each; `tell` is called meanwhile, in this thread."""
+    """Run batches, as many at once as there are workers; `tell` is called meanwhile, in this thread."""
     left, taken = list(batches[::-1]), threading.Lock()
     stopped = threading.Event()
 
-    def work(lane: str) -> None:
+    def work() -> None:
         while not stopped.is_set():
             with taken:
                 if not left:
                     return
                 batch = left.pop()
-            run(lane, batch)
+            run(batch)
 
-    with ThreadPoolExecutor(len(lanes)) as threads:
-        running: set[Future[None]] = {threads.submit(work, lane) for lane in lanes[: len(batches)]}
+    with ThreadPoolExecutor(workers) as threads:
+        running: set[Future[None]] = {threads.submit(work) for _ in range(min(workers, len(batches)))}
         try:
             while running:
                 done, running = wait(running, _POLL, FIRST_COMPLETED)

@@ -37,7 +37,7 @@ def arguments(call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if layout is None:
         return tuple(args), dict(kwargs)
     titles = titles_of(call)
-    specs, static = _by_title(layout, titles), _static(call, titles)
+    specs, static = _by_title(layout, titles), static_titles(call, titles)
     sharded = [
         (_kept if title in static else _sharded)(value, specs.get(title), layout, title)
         for title, value in zip(titles, (*args, *kwargs.values()), strict=True)
@@ -54,7 +54,7 @@ def titles_of(call: Call) -> list[str]:
     return [names[i] if i < len(names) else str(i) for i in range(len(call.args))] + list(call.kwargs)
 
 
-def _static(call: Call, titles: Sequence[str]) -> set[str]:
+def static_titles(call: Call, titles: Sequence[str]) -> set[str]:
     """The names of the arguments that `jax.jit` does not trace."""
     numbers, names = tracing.static_arguments(call.fn)
     count = len(call.args)

@@ -17,6 +17,9 @@ from jaxstage_ext.program.questions.partitioned_wording import NotSearchable
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 
+WORKERS = 2
+"""Processes that partition at once."""
+
 
 class Unsearchable(Unavailable):
     """A program whose layouts cannot be searched; `kind` says why."""
@@ -57,8 +60,8 @@ def partitioner_of(program: Program, progress: Progress | None) -> SearchablePro
     lowered = program.jax_lowered
     if lowered is None:
         raise Unsearchable(NotSearchable.NOT_LOWERED)
-    explicit = _is_explicit(program)
-    partitioner = Partitioner(lowered_modules.module_bytecode(lowered), with_constraints=not explicit)
+    explicit = program.jax_traced is not None and argument_shardings.is_explicit(program.jax_traced)
+    partitioner = Partitioner(lowered_modules.module_bytecode(lowered), WORKERS, with_constraints=not explicit)
     _check(partitioner.module)
     signature = lowered_modules.signature(program.jax_traced, lowered, captured.namer(program.call.fn))
     leaves = [None] * signature.tokens + sorted(signature.kept)
@@ -67,12 +70,6 @@ def partitioner_of(program: Program, progress: Progress | None) -> SearchablePro
     return SearchableProgram(
         partitioner, names, results, tuple(leaves), _pairs(partitioner.module, names, results), explicit
     )
-
-
-def _is_explicit(program: Program) -> bool:
-    traced = program.jax_traced
-    given = [] if traced is None else argument_shardings.named(traced)
-    return any(each is not None and not argument_shardings.is_automatic(each) for each in given)
 
 
 def _check(module: PartitionableModule) -> None:

@@ -19,6 +19,9 @@ from jaxstage_ext.program.questions.largest_array import largest_array
 from jaxstage_ext.program.questions.memory import memory, memory_needed
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
+from jaxstage_ext.program.searching.program_search import kept_search
+from jaxstage_ext.program.tab.tab_requests import MOST_LAYOUTS
+from jaxstage_ext.search.layout_columns import LayoutColumns, columns_of
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""
@@ -47,6 +50,8 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
     }
 
     def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
+        if method == "sharding_search":
+            return kept_search(program) is not None
         if method in ("memory", "kept"):
             return memory.is_known(program)
         if method == "collectives" and not params["quick"]:
@@ -111,6 +116,12 @@ def memory_curve(program: Program) -> tuple[Any, int, int] | None:
         return None
     space = known.space()
     return known.curve(), space.position, space.peak
+
+
+def searched_layouts(program: Program) -> tuple[LayoutColumns, int | None] | None:
+    """The layouts of a search and the bytes of one device; None where they were not searched."""
+    search = kept_search(program)
+    return None if search is None else (columns_of(search.found, MOST_LAYOUTS), search.room)
 
 
 def authors_arguments(program: Program) -> dict[str, str]:

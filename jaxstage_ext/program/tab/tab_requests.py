@@ -11,9 +11,12 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import QUESTIONS
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.passes import passes
+from jaxstage_ext.program.searching.program_search import kept_search
 from jaxstage_ext.program.tab.tab_record import Request
 
 MOST_MAPS, MOST_KERNELS = 64, 200
+MOST_LAYOUTS, MOST_DETAILS = 2_000, 12
+"""Layouts of a search that a page asks for first, which a saved notebook has room for, and those told in detail."""
 TIMELINE_TABLES = ("lines", "ops", "kernels", "scopes", "kinds", "gaps", "compiles", "steps", "ranges")
 _GROUPS = ("line", "scope", "computation", "opcode", "dtype")
 _EQUATION_GROUPS = ("line", "scope", "primitive", "dtype")
@@ -72,6 +75,16 @@ def of_shardings(program: Program) -> Iterator[Request]:
     """All values, and the maps of the first of them."""
     yield from (("shardings", {"all": each}) for each in (False, True))
     yield from (("sharding_map", {"all": False, "value": value}) for value in range(MOST_MAPS))
+
+
+def of_sharding_search(program: Program) -> Iterator[Request]:
+    """The map of what was found, and the layouts on the first screen: the best of each kind and the user's own."""
+    if (search := kept_search(program)) is None:
+        return
+    yield "sharding_search", {"most": MOST_LAYOUTS}
+    shown = {layout.kind: layout for layout in reversed(search.found.layouts)}.values()
+    numbers = {layout.number for layout in shown} | {layout.number for layout in search.found.layouts if layout.is_own}
+    yield from (("sharding_search_layout", {"layout": number}) for number in sorted(numbers)[:MOST_DETAILS])
 
 
 def of_passes(program: Program) -> Iterator[Request]:

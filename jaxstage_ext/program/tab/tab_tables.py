@@ -19,6 +19,7 @@ from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.named_dimensions import known_dimensions
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
+from jaxstage_ext.program.searching.kinds_table import kinds_table
 from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.program.tab.tab_record import TabTable
 from jaxstage_ext.report.table import Column, Table
@@ -80,6 +81,12 @@ DIMENSIONS = TabTable(
     "named dimensions, each split alone",
     ("dimension", "size", "split over", "sent", "collectives", "axes"),
     _dimensions,
+)
+LAYOUT_KINDS = TabTable(
+    "best layout of each kind",
+    ("estimate", "vs. best", "arguments", "compiled", "layout"),
+    kinds_table,
+    is_open=True,
 )
 COLLECTIVES = TabTable(
     "collectives", ("collective", "line", "runs", "sent", "time", "axes"), _collectives, is_open=True

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
@@ -184,7 +186,19 @@ def test_several_workers_answer_in_order(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [each.layout for each in answers if isinstance(each, PartitionedModule)] == layouts
     assert told[-1] == "5 of 5"
     assert {name for name in pool.running() if "partition" in name} == {"cpu/partition 0", "cpu/partition 1"}
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(made.partition, layouts[at : at + 2]) for at in range(3)]
+    both = [answer for each in asked for answer in each.result()]
+    assert [each.layout for each in both if isinstance(each, PartitionedModule)] == [
+        layout for at in range(3) for layout in layouts[at : at + 2]
+    ]
     pool.restart("cpu", "partition 1")
+
+
+def test_it_goes_to_another_process() -> None:
+    made = opened(product, *SQUARE)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.module == made.module
 
 
 def test_a_worker_that_dies_of_a_layout_loses_that_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:

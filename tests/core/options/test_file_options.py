@@ -201,6 +201,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.once("a variable that a process began with, read by us")
 @pytest.mark.parametrize("then", ["kept", "removed"])
 @pytest.mark.parametrize("file", ["over.txtpb", "nowhere.txtpb"])
 def test_the_flags_that_a_kernel_started_with(then: str, file: str, folder: Path) -> None:

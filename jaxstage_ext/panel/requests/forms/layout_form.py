@@ -1,0 +1,123 @@
+"""What a search of layouts found as the page gets it: all of them as columns, and one in detail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxstage_ext.panel.params import Answer
+from jaxstage_ext.panel.wire_form import CodedTexts, TextLines, joined, packed, packed_table
+from jaxstage_ext.program.searching.program_search import ProgramSearch
+from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.terminal import clean, cut
+from jaxstage_ext.search import found_wording as wording
+from jaxstage_ext.search.decision_wording import spec_text
+from jaxstage_ext.search.layout_columns import LayoutColumns, best_of, columns_of, state_of
+from jaxstage_ext.search.layout_result import ScoredLayout, SpecGroup
+
+LONGEST, LONGEST_CODE = 300, 40_000
+"""Characters of what is said of one layout, and of one form of its code."""
+MOST_GROUPS = 200
+
+
+def found(search: ProgramSearch, most: int) -> Answer:
+    """At most so many layouts, and what is said of them as a whole."""
+    shown, room = columns_of(search.found, most), search.room
+    best = best_of(search.found, room)
+    result, buffers = packed(_columns(shown))
+    return result | {
+        "searched": True,
+        "headline": wording.take(search.found, room),
+        "said": wording.besides(search.found, room),
+        "notes": [_said(note) for note in search.found.notes],
+        "target": search.title,
+        "capacity": room,
+        "tried": search.found.tried,
+        "seconds": shown.has_seconds,
+        "best": _row(shown, best),
+        "own": shown.own,
+        "own_said": wording.own_said(search.found, room),
+        "bests": shown.bests(),
+    }, buffers
+
+
+def _columns(shown: LayoutColumns) -> dict[str, Any]:
+    return {
+        "number": [layout.number for layout in shown.layouts],
+        "time": shown.time,
+        "least": shown.least,
+        "most": shown.most,
+        "arguments": shown.arguments,
+        "needed": shown.needed,
+        "state": shown.state,
+        "front": shown.front,
+        "kind": CodedTexts.of(layout.kind.value for layout in shown.layouts),
+        "mesh": CodedTexts.of(_said(wording.mesh_text(layout)) for layout in shown.layouts),
+        "title": TextLines(_said(wording.layout_title(layout)) for layout in shown.layouts),
+    }
+
+
+def _row(shown: LayoutColumns, layout: ScoredLayout | None) -> int | None:
+    if layout is None:
+        return None
+    return next((row for row, one in enumerate(shown.layouts) if one.number == layout.number), None)
+
+
+def about(search: ProgramSearch, layout: ScoredLayout) -> Answer:
+    """One layout in detail."""
+    number = layout.number
+    tables, buffers = joined({"specs": _specs(search.spec_groups(number))})
+    return {
+        "number": number,
+        "title": _said(wording.layout_title(layout)),
+        "kind": layout.kind.value,
+        "own": layout.is_own,
+        "state": int(state_of(layout)),
+        "decisions": [_said(text) for text in search.sentences(number)],
+        "axes": [_axis(layout, name, size) for name, size in layout.mesh.items()],
+        "parts": _parts(layout),
+        "fit": _said(wording.fit(layout, search.room)),
+        "notes": [_said(text) for text in layout.estimate.unknown],
+        "code": [{"form": form, "text": text[:LONGEST_CODE]} for form, text in search.codes(number).items()],
+        **tables,
+    }, buffers
+
+
+def _said(text: str) -> str:
+    return cut(public_folders(clean(text)), LONGEST)
+
+
+def _axis(layout: ScoredLayout, name: str, size: int) -> dict[str, Any]:
+    axes = layout.candidate.axes if layout.candidate is not None else ()
+    axis = next((axis for axis in axes if axis.name == name), None)
+    splits = _said(wording.listed(sorted(axis.splits))) if axis is not None and axis.splits else ""
+    return {"axis": _said(name), "size": size, "splits": splits, "stores": axis is not None and axis.stores}
+
+
+def _parts(layout: ScoredLayout) -> list[dict[str, Any]]:
+    """Seconds of compute, memory and collectives, and of all together; estimated, and of a compile."""
+    estimate, compiled = layout.estimate, layout.compiled
+    exposed = None if estimate.least is None or estimate.work is None else estimate.least - estimate.work
+    rows = [
+        ("compute", estimate.compute, estimate.compute, compiled.compute if compiled else None),
+        ("memory", estimate.memory, estimate.memory, compiled.memory if compiled else None),
+        ("exposed collectives", exposed, estimate.collectives, compiled.exposed if compiled else None),
+        ("in all", estimate.least, estimate.most, compiled.least if compiled else None),
+    ]
+    return [{"name": name, "least": low, "most": high, "compiled": real} for name, low, high, real in rows]
+
+
+def _specs(groups: tuple[SpecGroup, ...]) -> Answer:
+    shown = sorted(groups, key=lambda group: -group.bytes)[:MOST_GROUPS]
+    table = Table(
+        "specs",
+        {
+            "group": Column([_said(group.pattern) for group in shown]),
+            "shape": Column([",".join(map(str, group.shape)) or "scalar" for group in shown]),
+            "spec": Column([_said(spec_text(group.spec)) for group in shown]),
+            "leaves": Column([group.leaves for group in shown]),
+            "per device": Column([group.bytes for group in shown], "B"),
+        },
+    )
+    titles = {"group": "arguments", "spec": "spec", "shape": "shape", "leaves": "arrays", "per device": "per device"}
+    return packed_table(table, titles)

@@ -1,0 +1,1 @@
+"""The search of a program's layouts: kept with the program, asked by its panel."""

@@ -1,0 +1,287 @@
+"""The search of a program's layouts, and what is asked of it afterwards."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from jaxstage_ext.program.device.target_title import target_title
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.partitioned import SearchableProgram, partitioner_of
+from jaxstage_ext.program.searching import kept_estimates, layout_confirmation
+from jaxstage_ext.program.searching import refusal_wording as wording
+from jaxstage_ext.program.searching.layout_call import layout_call
+from jaxstage_ext.program.searching.layout_scoring import layout_scoring
+from jaxstage_ext.program.searching.pasted_layout import pasted_layout
+from jaxstage_ext.program.searching.scoring_device import scoring_device
+from jaxstage_ext.program.searching.search_limits import FixedChoices, search_limits
+from jaxstage_ext.program.searching.searched_problem import posed
+from jaxstage_ext.program.searching.unsharded_call import can_be_searched, check_searched, why_not_searched
+from jaxstage_ext.report.progress import Progress, silent
+from jaxstage_ext.report.unavailable import Unavailable
+from jaxstage_ext.search import decision_wording, layout_choice, search_wording
+from jaxstage_ext.search.decisions import decisions
+from jaxstage_ext.search.layout_code import CodeForm, code
+from jaxstage_ext.search.layout_result import (
+    CompiledFigures,
+    CompiledState,
+    CompileEffort,
+    Decision,
+    LayoutsFound,
+    ScoredLayout,
+    SearchEnd,
+    SpecGroup,
+)
+from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
+from jaxstage_ext.search.layout_space import can_split
+from jaxstage_ext.search.layout_specs import LayoutSpecs
+from jaxstage_ext.search.own_blame import Blame, blame
+from jaxstage_ext.search.search_problem import SearchProblem
+from jaxstage_ext.search.spec_groups import spec_groups
+
+__all__ = [
+    "ProgramSearch",
+    "SearchBudget",
+    "can_be_searched",
+    "kept_search",
+    "search_program",
+    "why_not_searched",
+]
+
+_KEPT = "layout search"
+
+
+@dataclass(frozen=True)
+class SearchBudget:
+    """How much a search may take."""
+
+    seconds: float = 60.0
+    """For the search; compiles come on top."""
+    executor: Executor | None = None
+    """None: workers of ours on this machine."""
+    seed: int = 0
+    cancel: threading.Event | None = None
+    """Ends the search with what was found once it is set."""
+
+
+class _Cancelled(Exception):
+    pass
+
+
+class ProgramSearch:
+    """The layouts of a program.
+
+    Attributes:
+      program: whose layouts they are, lowered, as the user gave it.
+      found: the result so far; `confirm` adds what compiles say.
+      problem: what was searched.
+      searchable: the program's module.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        problem: SearchProblem,
+        search: LayoutSearch,
+        found: LayoutsFound,
+        notes: tuple[str, ...],
+    ) -> None:
+        self.program, self.problem = program, problem
+        self.searchable: SearchableProgram = partitioner_of(program)
+        self.found = replace(found, notes=notes)
+        self._search = search
+        self._decisions: dict[int, tuple[Decision, ...]] = {}
+        self._blame: tuple[Blame, ...] | None = None
+        self._compiled: dict[tuple[int, CompileEffort], Program] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def title(self) -> str:
+        """What it is for, in words."""
+        return target_title(self.program)
+
+    @property
+    def room(self) -> int | None:
+        """Bytes of memory of one device; None where unknown."""
+        return self.problem.room
+
+    @property
+    def best(self) -> ScoredLayout:
+        """The layout to take: of the compiled that fit the fastest, else the first by the estimate."""
+        return layout_choice.best(self.found.layouts, self.room)
+
+    def layout(self, number: int) -> ScoredLayout:
+        """A layout by its number. Raises IndexError, in one line, for any other."""
+        if not 0 <= number < len(self.found.layouts):
+            raise IndexError(f"there is no layout {number}; they are numbered from 0 to {len(self.found.layouts) - 1}")
+        return self.found.layouts[number]
+
+    def decisions(self, number: int) -> tuple[Decision, ...]:
+        """The decisions of a layout that matter most, by estimates of it without each of them."""
+        if number not in self._decisions:
+            self._decisions[number] = decisions(self.problem, self.layout(number), self._search.score_more)
+        return self._decisions[number]
+
+    def blame(self) -> tuple[Blame, ...]:
+        """What is wrong with the user's own layout; empty where there is none, or nothing is wrong with it."""
+        own = self.found.own
+        if own is None:
+            return ()
+        if self._blame is None:
+            mesh = tuple(own.mesh.items())
+            alike = [one for one in self.found.layouts if tuple(one.mesh.items()) == mesh and not one.is_own][:2]
+            references = [_specs(one) for one in alike]
+            self._blame = blame(self.problem, _specs(own), references, self._search.score_more)
+        return self._blame
+
+    def sentences(self, number: int) -> tuple[str, ...]:
+        """What the decisions of a layout are worth, and what is wrong with the user's own, in one sentence each."""
+        made = tuple(map(decision_wording.sentence, self.decisions(number)))
+        return made + (tuple(map(decision_wording.blamed, self.blame())) if self.layout(number).is_own else ())
+
+    def spec_groups(self, number: int) -> tuple[SpecGroup, ...]:
+        """The specs of a layout by groups of arguments."""
+        return spec_groups(self.problem, self.layout(number))
+
+    def code(self, form: CodeForm, number: int) -> str:
+        """A layout as code to paste."""
+        types = form is CodeForm.EXPLICIT_TYPES
+        return code(form, pasted_layout(self.program, self.searchable, self.layout(number), types))
+
+    def codes(self, number: int) -> Mapping[str, str]:
+        """A layout in every form, by the form's title."""
+        return {form.value: self.code(form, number) for form in CodeForm}
+
+    def open_program(
+        self, number: int, progress: Progress | None = None, effort: CompileEffort = CompileEffort.DEFAULT
+    ) -> Program:
+        """The program with a layout, compiled; its error is in it."""
+        with self._lock:
+            if (number, effort) not in self._compiled:
+                call = layout_call(self.program, self.searchable, self.layout(number))
+                (progress or silent)(0.0, f"compiling layout {number}")
+                self._compiled[number, effort] = layout_confirmation.compiled_program(self.program, call, effort)
+            return self._compiled[number, effort]
+
+    def confirm(
+        self, number: int, effort: CompileEffort = CompileEffort.LOW, progress: Progress | None = None
+    ) -> CompiledFigures:
+        """What a compile of a layout says; it stands in `found` from then on."""
+        known = self.layout(number).compiled
+        if known is not None and known.effort in (effort, CompileEffort.DEFAULT):
+            return known
+        began = time.monotonic()
+        compiled = self.open_program(number, progress, effort)
+        figures = layout_confirmation.figures(compiled, effort, began)
+        layouts = list(self.found.layouts)
+        layouts[number] = replace(layouts[number], compiled=figures)
+        self.found = replace(self.found, layouts=tuple(layouts))
+        return figures
+
+    def confirm_best(self, count: int = 3, progress: Progress | None = None) -> tuple[int, ...]:
+        """Compile the best layouts of different kinds until so many fit; the numbers of those compiled."""
+        tried: list[int] = []
+        while len(tried) < 2 * count:
+            fitting = [n for n in tried if self._compiles(n)]
+            number = layout_choice.next_to_compile(self.found.layouts, tried, fitting, self.room)
+            if number is None or len(fitting) >= count:
+                break
+            self.confirm(number, progress=progress)
+            tried.append(number)
+        return tuple(tried)
+
+    def _compiles(self, number: int) -> bool:
+        figures = self.layout(number).compiled
+        return figures is not None and figures.state is CompiledState.COMPILED
+
+
+def _specs(layout: ScoredLayout) -> LayoutSpecs:
+    return LayoutSpecs(tuple(layout.mesh.items()), layout.specs, layout.results)
+
+
+def kept_search(program: Program) -> ProgramSearch | None:
+    """The newest search of a program; None where there is none. Computes nothing."""
+    kept: ProgramSearch | None = program.results.known(_KEPT)
+    return kept
+
+
+def search_program(
+    program: Program,
+    fixed: FixedChoices | None = None,
+    budget: SearchBudget | None = None,
+    progress: Progress | None = None,
+) -> ProgramSearch:
+    """Search the layouts of a program, which is lowered at least; the search is kept with it.
+
+    An interrupt and `budget.cancel` end it with what was found. Raises Unavailable where its layouts cannot be
+    searched or none could be scored, MeshError for choices that cannot be, ValueError for a budget of nothing.
+    """
+    check_searched(program)
+    if budget is not None and not budget.seconds > 0:
+        raise ValueError(search_wording.no_budget(budget.seconds))
+    budget = budget or SearchBudget()
+    searchable = partitioner_of(program)
+    problem = posed(program, search_limits(program, searchable, fixed or FixedChoices()))
+    if not can_split(problem.problem):
+        raise Unavailable(wording.NOTHING_TO_SPLIT)
+    device = scoring_device(program)
+    key = kept_estimates.key_of(program, searchable, device)
+    known = kept_estimates.load(key)
+    with _Workers(budget.executor) as executor:
+        scoring = layout_scoring(program, searchable, device, budget.executor)
+        effort = SearchEffort(executor, budget.seconds, in_flight=_in_flight(executor), seed=budget.seed)
+        search = LayoutSearch(problem.problem, scoring, effort, known, _own(searchable, problem.problem))
+        found = _run(search, budget, progress or silent)
+    kept_estimates.keep(key, search.known)
+    if not found.layouts and found.end is not SearchEnd.CANCELLED:
+        raise Unavailable(wording.all_lost(next(iter(found.lost_reasons), wording.NOTHING_TO_SPLIT)))
+    made = ProgramSearch(program, problem.problem, search, found, problem.notes)
+    program.results.put(_KEPT, made)
+    return made
+
+
+def _run(search: LayoutSearch, budget: SearchBudget, progress: Progress) -> LayoutsFound:
+    def told(seconds: float, step: str | None = None) -> None:
+        if budget.cancel is not None and budget.cancel.is_set():
+            raise _Cancelled
+        progress(seconds, step)
+
+    try:
+        return search.run(told)
+    except (_Cancelled, KeyboardInterrupt):
+        return search.found()
+
+
+def _own(searchable: SearchableProgram, problem: SearchProblem) -> LayoutSpecs | None:
+    """The layout that the user gave the call; None where it has no mesh."""
+    own = searchable.module.own
+    if own is None or not any(spec is not None and any(spec) for spec in own.arguments):
+        return None
+    results = own.results if own.results is not None else (None,) * problem.results
+    return LayoutSpecs(tuple(own.mesh.items()), own.arguments, results)
+
+
+def _in_flight(executor: Executor) -> int:
+    """Tasks to give an executor at a time: as many as it has workers, as far as it says, so that it can be stopped."""
+    return 1 + int(getattr(executor, "_max_workers", 8))
+
+
+@dataclass
+class _Workers:
+    """The user's executor, or one of ours that ends with the search."""
+
+    given: Executor | None
+    own: ThreadPoolExecutor | None = field(default=None)
+
+    def __enter__(self) -> Executor:
+        if self.given is not None:
+            return self.given
+        self.own = ThreadPoolExecutor(1, thread_name_prefix="jaxstage-layouts")
+        return self.own
+
+    def __exit__(self, *error: object) -> None:
+        if self.own is not None:
+            self.own.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,154 @@
+"""What is said of a search of layouts: what to take and by how much, what was compared, and what is only estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jaxstage_ext.report.text.units import rounded, scaled
+from jaxstage_ext.search.layout_candidate import MeshAxis
+from jaxstage_ext.search.layout_columns import PointState, best_of, state_of
+from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout
+from jaxstage_ext.search.search_wording import extent
+
+NOTHING_FITS = "No layout fits: the arguments alone take more than the {} of one device in each."
+NOTHING_RUNS = "No layout was found that runs."
+OFFER = (
+    "Scores every layout of the devices by the named dimensions of the arguments, without a compile; nothing is run. "
+    "What is stopped keeps what it found."
+)
+RUNS_ALREADY = "another search of this call is under way"
+NOT_SEARCHED = "the layouts of this call were not searched"
+
+
+def take(found: LayoutsFound, room: int | None) -> str:
+    """What to take, and how much faster that is than the user's own specs."""
+    best = best_of(found, room)
+    if best is None:
+        return NOTHING_FITS.format(scaled(room, "B")) if room is not None and found.layouts else NOTHING_RUNS
+    return _take(found, best)
+
+
+def besides(found: LayoutsFound, room: int | None) -> str:
+    """What the best layout was compared with, and whether it fits; "" where there is none."""
+    best = best_of(found, room)
+    return f"{compared(found)} {fit(best, room)}" if best is not None else ""
+
+
+def _take(found: LayoutsFound, best: ScoredLayout) -> str:
+    own, what = found.own, f"{layout_title(best)}, {time_text(best)} a call"
+    if best.is_own:
+        return f"Keep your own specs: {what}."
+    if own is None:
+        return f"Take {what}."
+    return f"Take {what}: {faster(own, best)}."
+
+
+def faster(own: ScoredLayout, best: ScoredLayout) -> str:
+    """`1.8x as fast as your own specs (171 ms)`."""
+    times = ratio(own, best)
+    if times < 1.005:
+        return "as fast as your own specs by the estimate"
+    return f"{_times(times)} as fast as your own specs{f' ({time_text(own)})' if own.estimate.middle else ''}"
+
+
+def ratio(layout: ScoredLayout, best: ScoredLayout) -> float:
+    """How many times the estimated time of the best one a layout takes."""
+    return layout.estimate.cost / best.estimate.cost if best.estimate.cost else 1.0
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f}x" if value < 1.095 else f"{rounded(float(f'{value:.2g}'))}x"
+
+
+def own_said(found: LayoutsFound, room: int | None) -> str:
+    """`own: 1.8x the best`, beside the point of the user's specs; "" where there are none."""
+    own, best = found.own, best_of(found, room)
+    if own is None:
+        return ""
+    if best is None or best.is_own:
+        return "own"
+    return f"own: {_times(ratio(own, best))} the best"
+
+
+def ratio_text(layout: ScoredLayout, best: ScoredLayout | None) -> str:
+    """`1.8x`, and `best` of the best itself."""
+    if best is None:
+        return ""
+    return "best" if layout.number == best.number else _times(ratio(layout, best))
+
+
+def compared(found: LayoutsFound) -> str:
+    """What the best one was compared with."""
+    return f"By the estimate it is the {extent(found)}."
+
+
+def fit(layout: ScoredLayout, room: int | None) -> str:
+    """Whether a layout fits, and what that is known from."""
+    state, compiled = state_of(layout), layout.compiled
+    arguments = f"its arguments take {scaled(layout.estimate.argument_bytes, 'B')} of each device"
+    if compiled is None:
+        of = f", which has {scaled(room, 'B')}" if room is not None else ""
+        return f"Not compiled yet, so whether it fits is not known; {arguments}{of}."
+    needed = f"{scaled(compiled.needed, 'B')} needed" if compiled.needed is not None else "the memory needed is unknown"
+    of = f" of {scaled(compiled.room, 'B')}" if compiled.room is not None else ""
+    reason = f": {compiled.reason}" if compiled.reason else ""
+    return {
+        PointState.FITS: f"Compiled, it fits: {needed}{of}.",
+        PointState.DOES_NOT_FIT: f"Compiled, it does not fit: {needed}{of}.",
+        PointState.FAILED: f"Its compile failed{reason}.",
+        PointState.COMPILED: f"Compiled: {needed}; whether that fits is not known{reason}.",
+    }[state]
+
+
+def compiled_text(layout: ScoredLayout) -> str:
+    """`no`, or in a few words what the compile gave."""
+    compiled = layout.compiled
+    if compiled is None:
+        return "no"
+    needed = f", {scaled(compiled.needed, 'B')}" if compiled.needed is not None else ""
+    return {
+        PointState.FITS: f"fits{needed}",
+        PointState.DOES_NOT_FIT: f"does not fit{needed}",
+        PointState.FAILED: "failed",
+        PointState.COMPILED: f"yes{needed}",
+    }[state_of(layout)]
+
+
+def time_text(layout: ScoredLayout) -> str:
+    """`94.9 ms`; `time unknown`."""
+    middle = layout.estimate.middle
+    return "time unknown" if middle is None else scaled(middle, "s")
+
+
+def range_text(layout: ScoredLayout) -> str:
+    """`94.9 ms, between 88.1 ms and 102 ms`."""
+    least, most = layout.estimate.least, layout.estimate.most
+    if least is None or most is None:
+        return time_text(layout)
+    return f"{time_text(layout)}, between {scaled(least, 's')} and {scaled(most, 's')}"
+
+
+def layout_title(layout: ScoredLayout) -> str:
+    """`data × tensor: batch over data=4, heads and hidden over model=2`."""
+    if layout.candidate is None:
+        return f"{layout.kind.value} as written: mesh {mesh_text(layout)}"
+    said = [text for axis in layout.candidate.axes for text in _uses(axis)]
+    return f"{layout.kind.value}: {', '.join(said)}" if said else layout.kind.value
+
+
+def _uses(axis: MeshAxis) -> Iterable[str]:
+    if axis.splits:
+        yield f"{listed(sorted(axis.splits))} over {axis}"
+    if axis.stores:
+        yield f"parameters stored over {axis.name if axis.splits else axis}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def mesh_text(layout: ScoredLayout) -> str:
+    """`data=4,model=2`; `1 device` without axes."""
+    return ",".join(f"{name}={size}" for name, size in layout.mesh.items()) or "1 device"

@@ -1,0 +1,51 @@
+"""Sentences of a search of layouts."""
+
+from __future__ import annotations
+
+from jaxstage_ext.report.text.units import duration, plural
+from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout, SearchEnd
+
+
+def no_budget(budget: float) -> str:
+    """Refuses a budget in which nothing is found."""
+    return f"a budget of {budget:g} s finds nothing; give the search at least a second, such as budget=60"
+
+
+def step(tried: int, total: int, best: float | None) -> str:
+    """`120 of 432 layouts, the best so far 95.1 ms by estimate`."""
+    so_far = f", the best so far {duration(best)} by estimate" if best is not None else ""
+    return f"{tried:,} of {plural(total, 'layout')}{so_far}"
+
+
+def extent(found: LayoutsFound) -> str:
+    """How much of the space was compared: `best of all 432 layouts`."""
+    lost = f"; {plural(found.lost, 'layout')} could not be scored" if found.lost else ""
+    if found.end is SearchEnd.WHOLE:
+        return f"best of all {plural(found.tried, 'layout')}{lost}"
+    why = {
+        SearchEnd.BUDGET: "the budget was spent",
+        SearchEnd.CANCELLED: "the search was stopped",
+        SearchEnd.PRUNED: "the best of each axis were combined",
+    }[found.end]
+    return f"best of {found.tried:,} tried; {why}, the space has up to {found.total:,}{lost}"
+
+
+ESTIMATE = (
+    "Times are estimates by shapes and Shardy's propagation, except compiled_time. Whether a layout fits is known only "
+    "of those compiled."
+)
+NOT_COMPILED = "not compiled; .confirm(number) compiles it"
+COMPILER_SILENT = "the compiler does not say"
+
+
+def best(found: LayoutsFound, layout: ScoredLayout) -> str:
+    """`data × tensor on data=4, model=2: 95 ms by a compile; best of all 432 layouts`."""
+    mesh = ", ".join(f"{name}={size}" for name, size in layout.mesh.items())
+    return f"{layout.kind.value} on {mesh}{_time(layout)}; {extent(found)}"
+
+
+def _time(layout: ScoredLayout) -> str:
+    compiled = layout.compiled.least if layout.compiled is not None else None
+    if compiled is not None:
+        return f": at least {duration(compiled)}, compiled"
+    return f": {duration(layout.estimate.middle)} by estimate" if layout.estimate.middle is not None else ""

@@ -22,7 +22,7 @@ from jaxstage_ext.report.view_parts import Parts, Value
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
     from jaxstage_ext.program.tab.tab_record import TabTable
-    from jaxstage_ext.search.layout_columns import LayoutColumns
+    from jaxstage_ext.search.drawn.layout_columns import LayoutColumns
 
 MOST_ROWS = 10
 _WIDEST = 60

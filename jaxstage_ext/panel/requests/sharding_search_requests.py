@@ -18,7 +18,7 @@ from jaxstage_ext.program.searching.program_search import (
     why_not_searched,
 )
 from jaxstage_ext.program.searching.search_limits import FixedChoices
-from jaxstage_ext.search import found_wording as wording
+from jaxstage_ext.search.drawn import found_wording as wording
 from jaxstage_ext.search.layout_result import ScoredLayout
 
 MOST_LAYOUTS = 50_000

@@ -21,7 +21,7 @@ from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.searching.program_search import kept_search
 from jaxstage_ext.program.tab.tab_requests import MOST_LAYOUTS
-from jaxstage_ext.search.layout_columns import LayoutColumns, columns_of
+from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, columns_of
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""

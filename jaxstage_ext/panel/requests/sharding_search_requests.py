@@ -53,7 +53,7 @@ def _get_search(programs: Programs, params: Params, progress: jobs.JobProgress) 
         "running": running.asked if running is not None else None,
         "usual": {"mesh": "", "budget": USUAL_SECONDS},
         "offer": wording.OFFER,
-        "refused": "" if search is not None else why_not_searched(program),
+        "cannot": "" if search is not None else why_not_searched(program),
     }, buffers
 
 

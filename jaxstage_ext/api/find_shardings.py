@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any
 
-from jaxstage_ext.api.inspect import inspect
+from jaxstage_ext.api.inspect import inspect, run
 from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.stage.stage_definition import LOWER
+from jaxstage_ext.core.stage.stage_error import without_our_frames
 from jaxstage_ext.core.targets.target import Target
+from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.panel.showing import display
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import give_names
@@ -165,11 +170,33 @@ def find_shardings(
         program whose layouts cannot be searched.
       Exception: what JAX raises for the function.
     """
-    lowered = inspect(fn, *args, stage="lower", target=target, mesh=mesh, in_specs=in_specs, **kwargs)
-    program = lowered.program
+    lowered = inspect(fn, *args, stage=LOWER, target=target, mesh=mesh, in_specs=in_specs, **kwargs)
     if names:
-        give_names(program, names)
+        give_names(lowered.program, names)
     fixed = FixedChoices(None if in_specs is not None else mesh, keep or {}, replicated, most_axes, most_split or {})
-    search = search_program(program, fixed, SearchBudget(budget, executor, seed), progress)
-    search.confirm_best(confirm, progress)
+    return _searched(lowered.program, fixed, SearchBudget(budget, executor, seed), confirm, progress)
+
+
+def call_shardings(
+    call: Call,
+    target: Target,
+    fixed: FixedChoices,
+    budget: SearchBudget,
+    confirm: int,
+    progress: Progress | None = None,
+    limits: Limits = USUAL,
+) -> ShardingSearch:
+    """The search of a call that is not staged yet; arguments as of `find_shardings`. Raises as that does."""
+    lowered = run(call, LOWER, targets=(target,), limits=limits)
+    if lowered.error is not None and (error := lowered.error.exception) is not None:
+        raise without_our_frames(error)
+    return _searched(lowered.program, fixed, budget, confirm, progress)
+
+
+def _searched(
+    program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: int, progress: Progress | None
+) -> ShardingSearch:
+    search = search_program(program, fixed, budget, progress)
+    with contextlib.suppress(KeyboardInterrupt):
+        search.confirm_best(confirm, progress)
     return ShardingSearch(search)

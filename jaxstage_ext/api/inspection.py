@@ -12,10 +12,11 @@ from jaxstage_ext.analysis.dtypes.dtype_table import Dtypes
 from jaxstage_ext.analysis.memory.live_memory import Memory
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
-from jaxstage_ext.api.staged_call import StagedCall
 from jaxstage_ext.findings.found import Findings
 from jaxstage_ext.findings.found import found as findings
 from jaxstage_ext.ir.passes.pipeline import Pipeline
+from jaxstage_ext.program.behaviour.call_dispatch import dispatch
+from jaxstage_ext.program.behaviour.effects import effects
 from jaxstage_ext.program.comparing import comparison
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
@@ -28,13 +29,11 @@ from jaxstage_ext.program.machine_code.kernel_types import Kernels
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import answers
-from jaxstage_ext.program.questions.call_dispatch import dispatch
 from jaxstage_ext.program.questions.collective_remedies import collective_remedies
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.compile_options_table import options
 from jaxstage_ext.program.questions.cost import Costs, cost
 from jaxstage_ext.program.questions.dtypes import dtypes
-from jaxstage_ext.program.questions.effects import effects
 from jaxstage_ext.program.questions.layouts import Layouts, layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.named_dimensions import dimensions
@@ -42,6 +41,7 @@ from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.running import execution, reproducer
 from jaxstage_ext.program.running.reproducer import Reproducer
+from jaxstage_ext.program.staged_call import StagedCall
 from jaxstage_ext.report.table import Table
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, StageName
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.findings.finding import Stake, StakeMeasure
+from jaxstage_ext.program.behaviour.python_work import python_work
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.python_work import python_work
 from jaxstage_ext.report.table import is_number
 
 _FIGURES = {

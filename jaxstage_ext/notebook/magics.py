@@ -24,6 +24,7 @@ from jaxstage_ext.notebook.lines import (
     dimensions_line,
     line_help,
     profile_line,
+    shard_line,
     stage_line,
 )
 from jaxstage_ext.notebook.lines.command_line import FROM_TOOLBAR, Command
@@ -43,7 +44,12 @@ class StageMagics(Magics):
         super().__init__(shell)
         self.running_cell = RunningCell(shell)
         self.compile_notice = CompileNotice()
-        magics = [*map(stage_line.stage_line, stage_list.STAGES), profile_line.LINE, compiles_line.LINE]
+        magics = [
+            *map(stage_line.stage_line, stage_list.STAGES),
+            profile_line.LINE,
+            compiles_line.LINE,
+            shard_line.shard_line(),
+        ]
         self.lines = {magic.name: magic for magic in magics}
         self.await_cells = await_cells(shell, self.lines, self._python_of)
         self.last_lines: dict[str, dict[str, str]] = {}
@@ -205,6 +211,10 @@ class StageMagics(Magics):
             self.compile_notice.withhold()
             return CompilesRequest(*use)
         self.last_lines[name] = last_line(line, use[-1])
+        if name == shard_line.NAME:
+            from jaxstage_ext.notebook.shard_request import ShardRequest
+
+            return ShardRequest(self.shell, self.running_cell, LOWER, use[-1])
         if name == profile_line.NAME:
             from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
 

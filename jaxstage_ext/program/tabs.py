@@ -12,13 +12,13 @@ from jaxstage_ext.analysis.sharding import refusals
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.program.behaviour.effects import effects, has_effects
 from jaxstage_ext.program.device import out_of_memory as exhausted
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.dtypes import changes_dtypes, dtypes
-from jaxstage_ext.program.questions.effects import effects, has_effects
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.module_work import work
@@ -167,7 +167,7 @@ TABS: tuple[Tab, ...] = (
     Tab(
         "dimensions",
         lambda program: program.jax_lowered is not None and not program.is_running,
-        tab_requests.always(("dimensions", {})),
+        tab_requests.always(("dimensions", {"quick": False})),
         fact=dimension_costs,
         price=Price.COMPILE,
         tables=(tab_tables.DIMENSIONS,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -36,6 +37,7 @@ class PastedLayout:
       candidate: None of a layout of the user's that is no candidate.
       function: what the function is called.
       results: the specs of the result as `trees`; None where the compiler chooses them.
+      result_types: the same with what Shardy propagates where the compiler chooses; None where that was not asked for.
     """
 
     mesh: Mapping[str, int]
@@ -44,6 +46,7 @@ class PastedLayout:
     candidate: LayoutCandidate | None
     function: str
     results: Any = None
+    result_types: Any = None
 
 
 @dataclass(frozen=True)
@@ -97,44 +100,56 @@ def _axis_rules(layout: PastedLayout) -> str:
 
 
 def _explicit(layout: PastedLayout) -> str:
-    """A mesh with explicit axes, in whose types the arguments carry their specs."""
-    sizes, names = tuple(layout.mesh.values()), tuple(layout.mesh)
-    kinds = f"(jax.sharding.AxisType.Explicit,) * {len(names)}"
-    return "\n".join(
-        [
-            "import jax",
-            "from jax.sharding import PartitionSpec as P",
-            "",
-            f"mesh = jax.make_mesh({sizes!r}, {names!r}, axis_types={kinds})",
-            "jax.set_mesh(mesh)",
-            *(f"{name} = jax.reshard({name}, {_text(tree, 0)})" for name, tree in layout.trees.items()),
-        ]
-    )
+    """A mesh with explicit axes, in whose types the arguments carry their specs; inside, the compiler chooses."""
+    lines = [
+        "import jax",
+        "from jax.sharding import PartitionSpec as P",
+        "",
+        _mesh(layout, "Explicit"),
+        "jax.set_mesh(mesh)",
+        *(f"{name} = jax.reshard({name}, {_text(tree, 0)})" for name, tree in layout.trees.items()),
+    ]
+    if layout.result_types is not None:
+        wrapped = f"jax.sharding.auto_axes({layout.function}, out_sharding={_text(layout.result_types, 0)})"
+        lines += [f"{layout.function} = jax.jit({wrapped})"]
+    return "\n".join(lines)
 
 
 def _path_rules(layout: PastedLayout) -> str:
     """Regular expressions of paths, each with its spec; the first that is found in the path holds."""
     lines = ["from jax.sharding import PartitionSpec as P", "", "rules = ["]
-    lines += [f"    (r{pattern!r}, {spec_text(spec)})," for pattern, spec in path_rules(layout.leaves)]
+    lines += [f"    ({_raw(pattern)}, {spec_text(spec)})," for pattern, spec in path_rules(layout.leaves)]
     return "\n".join([*lines, "]"])
 
 
+def _raw(pattern: str) -> str:
+    return repr(pattern) if '"' in pattern or "\n" in pattern else f'r"{pattern}"'
+
+
 def _device_put(layout: PastedLayout) -> str:
-    sizes, names = tuple(layout.mesh.values()), tuple(layout.mesh)
     lines = [
         "import jax",
         "from jax.sharding import NamedSharding, PartitionSpec as P",
         "",
-        f"mesh = jax.make_mesh({sizes!r}, {names!r}, axis_types=(jax.sharding.AxisType.Auto,) * {len(names)})",
+        _mesh(layout, "Auto"),
         "",
         "",
-        "def placed(value, specs):",
-        "    is_spec = lambda s: isinstance(s, P)",
-        "    return jax.device_put(value, jax.tree.map(lambda s: NamedSharding(mesh, s), specs, is_leaf=is_spec))",
+        "def shardings(specs):",
+        "    is_spec = lambda s: s is None or isinstance(s, P)",
+        "    return jax.tree.map(lambda s: None if s is None else NamedSharding(mesh, s), specs, is_leaf=is_spec)",
         "",
         "",
     ]
-    return "\n".join([*lines, *(f"{name} = placed({name}, {_text(tree, 0)})" for name, tree in layout.trees.items())])
+    lines += [f"{name} = jax.device_put({name}, shardings({_text(tree, 0)}))" for name, tree in layout.trees.items()]
+    if layout.results is not None:
+        name = layout.function
+        lines += [f"{name} = jax.jit({name}, out_shardings=shardings({_text(layout.results, 0)}))"]
+    return "\n".join(lines)
+
+
+def _mesh(layout: PastedLayout, kind: str) -> str:
+    sizes, names = tuple(layout.mesh.values()), tuple(layout.mesh)
+    return f"mesh = jax.make_mesh({sizes!r}, {names!r}, axis_types=(jax.sharding.AxisType.{kind},) * {len(names)})"
 
 
 def _has_flattened(layout: PastedLayout) -> bool:
@@ -142,7 +157,8 @@ def _has_flattened(layout: PastedLayout) -> bool:
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    """In one line."""
+    return re.sub(r"(?<=[\[{(]) | (?=[\]})])", "", " ".join(text.split()))
 
 
 def _text(tree: Any, indent: int) -> str:

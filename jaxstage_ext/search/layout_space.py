@@ -24,17 +24,29 @@ def size_of_space(problem: SearchProblem) -> int:
     return sum(math.prod(counts[size] for size in shape) for shape in mesh_shapes(problem))
 
 
+def can_split(problem: SearchProblem) -> bool:
+    """Whether any axis of any mesh can do anything, or an argument keeps a spec."""
+    sizes = {size for shape in mesh_shapes(problem) for size in shape}
+    return bool(problem.limits.keep) or any(not one.is_unused for size in sizes for one in options(problem, size))
+
+
 def listed(problem: SearchProblem, most: int) -> dict[LayoutSpecs, LayoutCandidate] | None:
-    """Every distinct layout, with the first candidate that means it; None where there are more than `most`."""
+    """Every distinct layout, with the candidate that explains it best; None where there are more than `most`."""
     if size_of_space(problem) > max(most, MOST_LISTED):
         return None
     distinct: dict[LayoutSpecs, LayoutCandidate] = {}
     for candidate in _combined(problem):
-        if not _is_of_smaller_mesh(problem, specs := canonical(problem, candidate)):
-            distinct.setdefault(specs, candidate)
+        if not is_of_smaller_mesh(problem, specs := canonical(problem, candidate)):
+            known = distinct.setdefault(specs, candidate)
+            distinct[specs] = min(known, candidate, key=_explained)
         if len(distinct) > most:
             return None
     return {specs_of(problem, candidate): candidate for candidate in distinct.values()}
+
+
+def _explained(candidate: LayoutCandidate) -> tuple[int, int]:
+    """Of candidates that mean one layout the first explains it best: parameters that an axis splits are not stored."""
+    return len(candidate.storing), sum(len(axis.splits) for axis in candidate.axes)
 
 
 def _combined(problem: SearchProblem) -> Iterator[LayoutCandidate]:
@@ -76,7 +88,7 @@ def canonical(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutSpecs
     )
 
 
-def _is_of_smaller_mesh(problem: SearchProblem, specs: LayoutSpecs) -> bool:
+def is_of_smaller_mesh(problem: SearchProblem, specs: LayoutSpecs) -> bool:
     """Whether two axes next to each other split the same, so that they are one axis of another mesh."""
     if problem.limits.mesh or problem.limits.names:
         return False

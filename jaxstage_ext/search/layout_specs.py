@@ -57,18 +57,19 @@ def _spec(problem: SearchProblem, argument: SearchedArgument, candidate: LayoutC
                 spec[place].append(axis)
                 break
     if argument.is_parameter and argument.bytes >= problem.smallest_stored:
+        local = [size // _parts(axes) for size, axes in zip(argument.shape, spec, strict=True)]
         for axis in candidate.storing:
-            _store(argument, spec, axis)
+            _store(argument, spec, axis, local)
     return tuple(tuple(axis.name for axis in axes) for axes in spec)
 
 
-def _store(argument: SearchedArgument, spec: list[list[MeshAxis]], axis: MeshAxis) -> None:
-    """Store a parameter over an axis that does not split it yet: the dimension that is largest by now."""
+def _store(argument: SearchedArgument, spec: list[list[MeshAxis]], axis: MeshAxis, local: list[int]) -> None:
+    """Store a parameter over an axis that does not split it yet: its largest dimension, by the sizes before storing."""
     if any(axis in axes for axes in spec):
         return
     places = [place for place in range(len(spec)) if _divides(argument, spec, place, axis)]
     if places:
-        largest = max(places, key=lambda place: (argument.shape[place] // _parts(spec[place]), -place))
+        largest = max(places, key=lambda place: (local[place], -place))
         spec[largest].append(axis)
 
 

@@ -13,8 +13,6 @@ from jaxstage_ext.search.layout_specs import LayoutSpecs
 
 Scored = LayoutEstimate | Unavailable
 """An Unavailable is a layout that was lost, with the reason."""
-AT_ONCE = 4
-"""Layouts that one task scores."""
 _TURN = 0.25
 """Seconds after which `on_turn` is called though nothing is done."""
 
@@ -26,6 +24,8 @@ class Scoring:
     task: Callable[[Sequence[LayoutSpecs]], Any]
     """Can be pickled where the executor's workers are other processes."""
     read: Callable[[Sequence[LayoutSpecs], Any], Sequence[Scored]]
+    at_once: int = 4
+    """Layouts of one task."""
 
     def score(self, layouts: Sequence[LayoutSpecs]) -> Sequence[Scored]:
         """The same without an executor."""
@@ -36,7 +36,8 @@ def scored(
     executor: Executor, scoring: Scoring, layouts: Sequence[LayoutSpecs], in_flight: int, on_turn: Callable[[], None]
 ) -> Iterator[tuple[LayoutSpecs, Scored]]:
     """Each layout with what it scores. `on_turn` is called now and then; what it raises ends this."""
-    tasks = [layouts[start : start + AT_ONCE] for start in range(0, len(layouts), AT_ONCE)]
+    step = scoring.at_once
+    tasks = [layouts[start : start + step] for start in range(0, len(layouts), step)]
     running: dict[Future[Any], Sequence[LayoutSpecs]] = {}
     try:
         while tasks or running:

@@ -49,8 +49,3 @@ def _time(layout: ScoredLayout) -> str:
     if compiled is not None:
         return f": at least {duration(compiled)}, compiled"
     return f": {duration(layout.estimate.middle)} by estimate" if layout.estimate.middle is not None else ""
-
-
-def seconds_of_time(text: str) -> str:
-    """Refuses a budget that is no time."""
-    return f"{text!r} is not a time such as 60s or 2min"

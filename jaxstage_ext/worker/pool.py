@@ -88,7 +88,7 @@ def ask(
       KeyboardInterrupt: at once; the worker is killed.
     """
     if lane not in (COMPILE, RECOMPILE, ONE_REQUEST) and lane not in PARTITIONS:
-        raise ValueError(f"{lane!r} is not a lane; use {COMPILE!r}, {RECOMPILE!r}, {ONE_REQUEST!r} or a partition")
+        raise ValueError(f"{lane!r} is not a lane; use {COMPILE!r}, {RECOMPILE!r} or {ONE_REQUEST!r}")
     limit = memory_limit.default() if memory is None else memory
     name = _name(platform, lane if lane != ONE_REQUEST else uuid.uuid4().hex)
     if lane == RECOMPILE:

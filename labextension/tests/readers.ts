@@ -26,6 +26,7 @@ import { readAdvice, readAt, readKept, readTrial } from "../src/tabs/memory/view
 import { readFlags } from "../src/tabs/options/read";
 import { readDiff, readHistory, readPasses } from "../src/tabs/passes/read";
 import { readAbout, readSearch } from "../src/tabs/sharding_search/read";
+import { readDimensions } from "../src/tabs/dimensions/read";
 import { readLayout, readPlaces } from "../src/tabs/shardings/meshMap";
 import { read as readShardings } from "../src/tabs/shardings/view";
 import { readComparison } from "../src/tabs/timeline/compareRead";
@@ -112,6 +113,7 @@ export const READERS: Record<string, Reader> = {
   layouts: { read: readValues },
   layout_copies: { read: readCopies, byView: ["notes"] },
   effects: { read: readEffects, byView: ["notes"] },
+  dimensions: { read: async (reply) => readDimensions(reply) },
   dtypes: { read: readDtypes, byView: ["headline"] },
   passes: { read: readPasses, unused: OF_PASS },
   pass_diff: { read: readDiff },

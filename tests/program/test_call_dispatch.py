@@ -15,7 +15,7 @@ from jax.experimental.layout import Format, Layout
 from magic_shell import fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.program.questions.call_dispatch import AS_IT_IS, FROM_HOST, MOVED, RELAID, RESHARDED, UNKNOWN, UNUSED
+from jaxstage_ext.program.behaviour.call_dispatch import AS_IT_IS, FROM_HOST, MOVED, RELAID, RESHARDED, UNKNOWN, UNUSED
 from jaxstage_ext.report.unavailable import Unavailable
 
 MESH = jax.make_mesh((2,), ("d",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))

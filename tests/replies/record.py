@@ -190,6 +190,7 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "layouts": {},
         "layout_copies": {},
         "effects": {},
+        "dimensions": {"quick": False},
         "passes": {},
         "pass_diff": {"pass": 0},
         "pass_history": {"doc": "hlo", "row": row},

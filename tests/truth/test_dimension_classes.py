@@ -156,6 +156,14 @@ def test_called_twice_ties_no_caller() -> None:
     assert letters(module) == written("ij", "ik", "bi")
 
 
+def test_a_constant_that_two_arrays_meet_ties_neither() -> None:
+    def scaled(a: Any, b: Any) -> Any:
+        weights = jnp.cumsum(jnp.ones((8, 4)), 0)
+        return a * weights, b * weights
+
+    assert letters(opened(scaled, shape(8, 4), shape(8, 4))) == ["ab", "cd"]
+
+
 def test_branches_tie_what_crosses_them() -> None:
     def chosen(c: Any, x: Any, y: Any) -> Any:
         return jax.lax.cond(c, lambda: x * 2, lambda: y + 1)

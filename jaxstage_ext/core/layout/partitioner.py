@@ -16,8 +16,8 @@ from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.request_errors import RequestFailed, WorkerDied
 
-BATCH = 16
-"""Layouts of one request: about a second's work of a two-layer train step."""
+BATCH = 16_000
+"""Operations of the layouts of one request together: about a second's work."""
 TIMEOUT = 120.0
 """Seconds for one request."""
 _POLL = 0.5
@@ -56,7 +56,8 @@ class Partitioner:
         """
         answers: list[Answer | None] = [layout_checks.refusal(self.module, layout) for layout in layouts]
         asked = [at for at, answer in enumerate(answers) if answer is None]
-        batches = [asked[at : at + BATCH] for at in range(0, len(asked), BATCH)]
+        size = max(BATCH // max(len(self.module.ops), 1), 1)
+        batches = [asked[at : at + size] for at in range(0, len(asked), size)]
         started = time.monotonic()
 
         def tell() -> None:
@@ -86,7 +87,7 @@ class Partitioner:
 
     def _read(self, layout: ModuleLayout, answer: dict[str, Any]) -> Answer:
         if "error" in answer:
-            return Unavailable(f"Shardy refuses this layout: {answer['error'].splitlines()[0]}")
+            return Unavailable(f"Shardy refuses this layout: {_first_line(answer['error'])}")
         return partitioned_of(self.module, layout, answer)
 
     def _ask(self, lane: str, layouts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -136,5 +137,7 @@ def _spread(
             stopped.set()
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+def _first_line(error: object) -> str:
+    """What an error says; of MLIR's, which begins with the pass that failed, the line that says why."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return next((line for line in lines if "error:" in line), lines[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from jaxstage_ext.program.questions.call_dispatch import counted_nodes
+from jaxstage_ext.program.behaviour.call_dispatch import counted_nodes
 from jaxstage_ext.report.text.units import duration, plural, scaled
 
 HIDDEN_BY_THE_DEVICE = "Calls that nobody waits for hide it, as long as the device has more to do than Python."

@@ -14,9 +14,9 @@ from jaxstage_ext.findings.calls import calls_finding_wording as wording
 from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.program.behaviour.call_dispatch import FROM_HOST, MOVED, RELAID, RESHARDED, PassedArray, passed_arrays
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.call_dispatch import FROM_HOST, MOVED, RELAID, RESHARDED, PassedArray, passed_arrays
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 

@@ -15,9 +15,9 @@ from jaxstage_ext.findings.calls import library_call
 from jaxstage_ext.findings.detector import Detector, is_traced
 from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake, StakeMeasure
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.program.behaviour.python_work import PythonWork, python_work
 from jaxstage_ext.program.head.call_arguments import call_arguments
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.python_work import PythonWork, python_work
 from jaxstage_ext.report.progress import Progress
 
 LEAST = 100e-6

@@ -28,8 +28,8 @@ from jaxstage_ext.findings.finding import Certainty, CodeChange, Finding, Stake,
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.movement import callback_data
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
+from jaxstage_ext.program.behaviour.effects import effects, effects_of_values
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.effects import effects, effects_of_values
 from jaxstage_ext.report.progress import Progress
 
 LEAST_FETCHED = 1 << 20

@@ -11,7 +11,7 @@ from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.sharding_rule import ShardingRule, rule_of
 
 LOOP = "stablehlo.while"
-CUSTOM_CALL = "stablehlo.custom_call"
+UNKNOWN = ("stablehlo.custom_call", "mhlo.topk", "chlo.top_k")
 MATRIX_PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot")
 CONVOLUTION = "stablehlo.convolution"
 Frames = tuple[tuple[str, int], ...]
@@ -96,8 +96,8 @@ class PartitionableModule:
 
     @cached_property
     def unruled(self) -> tuple[int, ...]:
-        """Custom calls of which Shardy does not know how they split: XLA gathers their operands."""
-        return tuple(at for at, op in enumerate(self.ops) if op.name == CUSTOM_CALL and op.rule is None)
+        """Calls of which Shardy does not know how they split, which take their operands whole."""
+        return tuple(at for at, op in enumerate(self.ops) if op.rule is None and op.name in UNKNOWN)
 
 
 def _own(answer: Mapping[str, Any]) -> ModuleLayout | None:

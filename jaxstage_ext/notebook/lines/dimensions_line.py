@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jaxstage_ext.core.stage import stage_list
 from jaxstage_ext.core.stage.stage_definition import LOWER
@@ -12,7 +13,8 @@ from jaxstage_ext.notebook.lines.line_help import DIMENSIONS
 from jaxstage_ext.notebook.lines.stage_line import stage_line
 
 NAME = "dimensions"
-_LEFT_OUT = ("--run", "--vs", "--from-toolbar")
+_NOT_LISTED = ("--run", "--vs")
+"""What makes no sense here; a line that has it is refused as for `%lower`, or it changes nothing."""
 
 
 def name_pairs(text: str) -> list[tuple[str, str]]:
@@ -28,7 +30,9 @@ def name_pairs(text: str) -> list[tuple[str, str]]:
 
 def _options() -> Sequence[Option]:
     lower = next(stage for stage in stage_list.STAGES if stage.name == LOWER)
-    kept = [option for option in stage_line(lower).options if option.flags[-1] not in _LEFT_OUT]
+    own = [
+        replace(option, help="") if option.flags[-1] in _NOT_LISTED else option for option in stage_line(lower).options
+    ]
     name = Option(
         "-n --name",
         "Your name for a dimension, by its name or number; may be repeated.",
@@ -36,7 +40,7 @@ def _options() -> Sequence[Option]:
         name_pairs,
         adds=True,
     )
-    return (name, *kept)
+    return (name, *own)
 
 
 def dimensions_line() -> MagicLine:

@@ -17,6 +17,7 @@ _NAMES = ("--mesh", "--in-spec", "--out-spec")
 _WRITE = {
     "--mesh": "sizes of axes such as data=4,model=2, or the name of a mesh",
     "--in-spec": "PartitionSpecs in order or by name, such as \"P('data'), w=P(None, 'model')\"; None is unspecified",
+    "--keep": "the argument and its PartitionSpec, such as \"x: P('data')\"",
     "--out-spec": "PartitionSpecs in order, such as \"P('data'), P()\"; None is unspecified",
 }
 """What to write, where Python cannot evaluate what was written."""
@@ -78,6 +79,13 @@ def _inputs(text: str | None, names: Mapping[str, Any]) -> Any:
     args, kwargs = _evaluated("--in-spec", text, names)
     alone = len(args) == 1 and not kwargs and not text.rstrip().endswith(",")
     return args[0] if alone and isinstance(args[0], PartitionSpec) else {**dict(enumerate(args)), **kwargs}
+
+
+def spec(option: str, text: str, space: Mapping[str, Any]) -> Any:
+    """The PartitionSpec, or the tree of them, that the text of an option spells. Raises UsageError."""
+    from jax.sharding import PartitionSpec
+
+    return _evaluated(option, text, {"P": PartitionSpec, "PartitionSpec": PartitionSpec, **space})[0][0]
 
 
 def _outputs(text: str | None, names: Mapping[str, Any]) -> Any:

@@ -16,7 +16,8 @@ MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_COLLECTIVES = 300, 300, 100
 
 
 def _get_dimensions(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    found = dimensions(given.program(programs, params), progress.heard)
+    """With `quick` without the costs, which take a partition each, unless they are known."""
+    found = dimensions(given.program(programs, params), progress.heard, not params.get("quick"))
     rows = _arguments(found)
     return {
         "headline": found.headline,
@@ -29,7 +30,7 @@ def _get_dimensions(programs: Programs, params: Params, progress: jobs.JobProgre
 
 def _dimension(found: Dimensions, at: int) -> dict[str, Any]:
     one: NamedDimension = found.named[at]
-    cost = found.costs[one.number]
+    cost = found.cost(one)
     return {
         "name": one.name,
         "number": one.number,
@@ -53,15 +54,16 @@ def _collectives(cost: SplitCost) -> list[dict[str, Any]]:
 
 
 def _arguments(found: Dimensions) -> list[dict[str, Any]]:
-    """The arguments in order; those of equal paths but for numbers, shapes and dimensions once."""
-    rows: dict[object, dict[str, Any]] = {}
-    for leaf, axes in zip(found.arguments, found.axes, strict=True):
-        row = rows.setdefault(
-            (leaf.path.pattern, leaf.shape, axes),
-            {"name": leaf.name, "shape": list(leaf.shape), "axes": list(axes), "alike": 0},
-        )
-        row["alike"] += 1
-    return list(rows.values())
+    """The arguments in order, those that are alike once."""
+    return [
+        {
+            "name": found.arguments[number].name,
+            "shape": list(found.arguments[number].shape),
+            "axes": list(found.axes[number]),
+            "alike": count,
+        }
+        for number, count in found.alike
+    ]
 
 
 METHODS: dict[str, given.Method] = {"dimensions": jobs.slow(_get_dimensions)}

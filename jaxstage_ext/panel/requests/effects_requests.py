@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.program.questions.effects import effects
+from jaxstage_ext.program.behaviour.effects import effects
 
 _COLUMNS = ("operation", "what", "effect", "runs", "not with", "line")
 

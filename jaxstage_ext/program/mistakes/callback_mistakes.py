@@ -7,8 +7,8 @@ from typing import Any
 
 from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.core.jax_private import jaxprs
+from jaxstage_ext.program.behaviour.effects import callback_checks, callback_lines
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.effects import callback_checks, callback_lines
 from jaxstage_ext.program.source.instruction_places import line_label
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.text.units import plural

@@ -8,7 +8,7 @@ from dataclasses import replace
 from jaxstage_ext.analysis.sharding.dimensions import DimensionClass, dimension_classes
 from jaxstage_ext.analysis.sharding.naming import naming_wording as wording
 from jaxstage_ext.analysis.sharding.naming import split_alone
-from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned
+from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, parameters
 from jaxstage_ext.analysis.sharding.naming.dimension_candidates import NamingSources
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension, name_dimensions, renamed
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
@@ -17,11 +17,10 @@ from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost
 from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout.partitioner import Partitioner
-from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.fact import fact, slow_fact
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.partitioner_of import partitioner_of
+from jaxstage_ext.program.questions.partitioned import partitioner_of
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
@@ -33,8 +32,7 @@ def named_dimensions(program: Program, progress: Progress | None) -> tuple[Named
 
     Raises Unavailable where nothing was lowered, and where XLA's partitioner does not take the program.
     """
-    module = partitioner_of(program).module
-    return name_dimensions(_classes(program), _sources(program, module))
+    return name_dimensions(_classes(program), _sources(program))
 
 
 @fact
@@ -54,9 +52,15 @@ def give_names(program: Program, names: Mapping[str, str]) -> None:
     known.update({numbers[old]: new for old, new in names.items()})
 
 
-def dimensions(program: Program, progress: Progress | None = None) -> Dimensions:
-    """The named dimensions with what splitting each alone costs, by the author's names. Raises Unavailable."""
-    found = dimension_costs(program, progress)
+def dimensions(program: Program, progress: Progress | None = None, costs: bool = True) -> Dimensions:
+    """The named dimensions by the author's names, with what splitting each alone costs; or quickly, without `costs`.
+
+    Raises Unavailable where nothing was lowered, and where XLA's partitioner does not take the program.
+    """
+    if costs or dimension_costs.is_known(program):
+        found = dimension_costs(program, progress)
+    else:
+        found = _with_costs(program, named_dimensions(program, progress), {})
     names = given_names(program)
     return found.renamed(names) if names else found
 
@@ -70,12 +74,16 @@ def known_dimensions(program: Program) -> Dimensions | None:
 def dimension_costs(program: Program, progress: Progress | None) -> Dimensions:
     """The named dimensions by our names, with what splitting each alone costs. Raises Unavailable."""
     named = named_dimensions(program, progress)
-    partitioner = partitioner_of(program)
-    devices = target_devices(program)
-    costs = _costs(partitioner, named, devices, _switches_reduce(program), progress)
+    costs = _costs(
+        partitioner_of(program).partitioner, named, target_devices(program), _switches_reduce(program), progress
+    )
+    return _with_costs(program, named, costs)
+
+
+def _with_costs(program: Program, named: tuple[NamedDimension, ...], costs: Mapping[str, SplitCost]) -> Dimensions:
     lost = sum(one.size is None for one in _classes(program))
-    arguments = _sources(program, partitioner.module).arguments
-    return Dimensions(program.name, named, tuple(arguments), partitioner.module.ops, costs, devices, lost)
+    arguments, ops = tuple(_sources(program).arguments), partitioner_of(program).module.ops
+    return Dimensions(program.name, named, arguments, ops, costs, target_devices(program), lost)
 
 
 def target_devices(program: Program) -> int:
@@ -113,28 +121,25 @@ def _costs(
     return costs
 
 
-def _sources(program: Program, module: PartitionableModule) -> NamingSources:
+@fact
+def _sources(program: Program) -> NamingSources:
     """What the names are made of."""
-    names = _names(program, len(module.arguments), len(module.results))
+    found = partitioner_of(program)
+    module, names = found.module, _argument_names(program, found.leaves)
     arguments, results = (
-        tuple(NamedLeaf(name, module.values[value].shape) for name, value in zip(side, values, strict=True))
-        for side, values in zip(names, (module.arguments, module.results), strict=True)
+        tuple(
+            NamedLeaf(name or f"token {at}", module.values[value].shape)
+            for at, (name, value) in enumerate(zip(side, values, strict=True))
+        )
+        for side, values in ((names, module.arguments), (found.results, module.results))
     )
     letters = einsum_letters(module, _classes(program))
     op_names = [op.name.rpartition(".")[2] for op in module.ops]
-    return NamingSources(arguments, results, returned(arguments, results), letters, {}, op_names)
+    return NamingSources(arguments, results, parameters(arguments, results), letters, {}, op_names)
 
 
-def _names(program: Program, arguments: int, results: int) -> tuple[list[str], list[str]]:
-    """The names of XLA's parameters and results; by number where JAX does not say them."""
+def _argument_names(program: Program, leaves: Sequence[int | None]) -> list[str]:
+    """The author's names of the module's arguments, given the leaf of the call that each is; "" of a token."""
     signature = lowered_modules.signature(program.jax_traced, program.jax_lowered, captured.namer(program.call.fn))
-    named = argument_names(program.call, signature.arguments)
-    sent = [name for at, name in enumerate(named) if at in signature.kept]
-    before = arguments - len(sent)
-    if before >= 0:
-        sent = [*(f"constant {at}" for at in range(before)), *sent]
-    made = [*(f"token {at}" for at in range(results - len(signature.results))), *signature.results]
-    return (
-        sent if len(sent) == arguments else [f"parameter {at}" for at in range(arguments)],
-        made if len(made) == results else [f"result {at}" for at in range(results)],
-    )
+    names = argument_names(program.call, signature.arguments)
+    return ["" if leaf is None else names[leaf] for leaf in leaves]

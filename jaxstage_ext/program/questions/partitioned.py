@@ -17,6 +17,9 @@ from jaxstage_ext.program.questions.partitioned_wording import NotSearchable
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 
+WORKERS = 2
+"""Processes that partition at once."""
+
 
 class Unsearchable(Unavailable):
     """A program whose layouts cannot be searched; `kind` says why."""
@@ -58,7 +61,7 @@ def partitioner_of(program: Program, progress: Progress | None) -> SearchablePro
     if lowered is None:
         raise Unsearchable(NotSearchable.NOT_LOWERED)
     explicit = _is_explicit(program)
-    partitioner = Partitioner(lowered_modules.module_bytecode(lowered), with_constraints=not explicit)
+    partitioner = Partitioner(lowered_modules.module_bytecode(lowered), WORKERS, with_constraints=not explicit)
     _check(partitioner.module)
     signature = lowered_modules.signature(program.jax_traced, lowered, captured.namer(program.call.fn))
     leaves = [None] * signature.tokens + sorted(signature.kept)

@@ -14,15 +14,12 @@ class NotSearchable(Enum):
     NO_ARRAYS = "no arrays"
 
 
-_SENTENCES = {
-    NotSearchable.SHARD_MAP: "it has a shard_map, whose body is written for one mesh and one layout; search the "
-    "function without it",
-    NotSearchable.KERNEL: "it calls a kernel of its own ({what}), which JAX does not partition outside a shard_map",
-    NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function, not an executable",
-    NotSearchable.NO_ARRAYS: "none of its arguments has a dimension of two or more, so there is nothing to split",
-}
-
-
 def reason(kind: NotSearchable, what: str = "") -> str:
     """One sentence; `what` names the kernel."""
-    return _SENTENCES[kind].format(what=what)
+    return {
+        NotSearchable.SHARD_MAP: "it has a shard_map, whose body is written for one mesh and one layout; search the "
+        "function without it",
+        NotSearchable.KERNEL: f"it calls its own kernel {what}, which JAX does not partition outside a shard_map",
+        NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function, not an executable",
+        NotSearchable.NO_ARRAYS: "none of its arguments has a dimension of two or more, so there is nothing to split",
+    }[kind]

@@ -9,10 +9,11 @@ from typing import Any
 
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.layout.elsewhere import partition_elsewhere
+from jaxstage_ext.core.layout.partitioner import BATCH
 from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedModule
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.partitioned import SearchableProgram
+from jaxstage_ext.program.questions.partitioned import WORKERS, SearchableProgram
 from jaxstage_ext.search.layout_score import LayoutScorer, ScoringDevice
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.search.scoring_tasks import Scored, Scoring
@@ -34,9 +35,9 @@ def layout_scoring(
         return [scorer.estimate(one) if isinstance(one, PartitionedModule) else one for one in answers]
 
     if executor is None or isinstance(executor, ThreadPoolExecutor):
-        return Scoring(functools.partial(_here, searchable), read)
+        return Scoring(functools.partial(_here, searchable), read, at_once=BATCH * WORKERS)
     module = lowered_modules.module_bytecode(program.jax_lowered)
-    return Scoring(functools.partial(_elsewhere, module, not searchable.explicit), read)
+    return Scoring(functools.partial(_elsewhere, module, not searchable.explicit), read, at_once=BATCH)
 
 
 def _here(searchable: SearchableProgram, layouts: Sequence[LayoutSpecs]) -> Any:

@@ -10,13 +10,18 @@ from jax.sharding import PartitionSpec
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.partitioned import SearchableProgram
 from jaxstage_ext.program.searching.layout_call import argument_trees, axis_spec, result_tree
+from jaxstage_ext.program.searching.layout_scoring import module_layout
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search.decision_wording import spec_text
 from jaxstage_ext.search.layout_code import Flattened, PastedLayout
 from jaxstage_ext.search.layout_result import ScoredLayout
+from jaxstage_ext.search.layout_specs import LayoutSpecs
 
 
-def pasted_layout(program: Program, searchable: SearchableProgram, layout: ScoredLayout) -> PastedLayout:
-    """The parts of a layout's code."""
+def pasted_layout(
+    program: Program, searchable: SearchableProgram, layout: ScoredLayout, with_types: bool = False
+) -> PastedLayout:
+    """The parts of a layout's code; `with_types` asks for the specs of all results, for which it is partitioned."""
     given = argument_trees(program, searchable, layout.specs)
     named = zip(searchable.arguments, layout.specs, searchable.leaves, strict=True)
     made = result_tree(program, searchable, layout.results)
@@ -25,9 +30,21 @@ def pasted_layout(program: Program, searchable: SearchableProgram, layout: Score
         trees={name: _written(tree, name) for name, tree in given.items()},
         leaves=[(path, spec) for path, spec, leaf in named if leaf is not None and spec is not None],
         candidate=layout.candidate,
-        function=program.name,
+        function=program.name if program.name.isidentifier() else "fn",
         results=None if made is None else _written(made, "result"),
+        result_types=_types(program, searchable, layout) if with_types else None,
     )
+
+
+def _types(program: Program, searchable: SearchableProgram, layout: ScoredLayout) -> Any:
+    """The specs of all results: those asked for, else what Shardy propagates; None where it refuses the layout."""
+    specs = LayoutSpecs(tuple(layout.mesh.items()), layout.specs, layout.results)
+    [answer] = searchable.partitioner.partition([module_layout(specs)])
+    if isinstance(answer, Unavailable):
+        return None
+    pairs = zip(layout.results, answer.results, strict=True)
+    every = [given if given is not None else propagated for given, propagated in pairs]
+    return _written(result_tree(program, searchable, every), "result")
 
 
 def _written(tree: Any, argument: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Mapping
@@ -37,6 +36,7 @@ from jaxstage_ext.search.layout_result import (
     SpecGroup,
 )
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
+from jaxstage_ext.search.layout_space import can_split
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.search.own_blame import Blame, blame
 from jaxstage_ext.search.search_problem import SearchProblem
@@ -52,7 +52,6 @@ __all__ = [
 ]
 
 _KEPT = "layout search"
-WORKERS = max(1, min(2, (os.cpu_count() or 2)))
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,8 @@ class ProgramSearch:
 
     def code(self, form: CodeForm, number: int) -> str:
         """A layout as code to paste."""
-        return code(form, pasted_layout(self.program, self.searchable, self.layout(number)))
+        types = form is CodeForm.EXPLICIT_TYPES
+        return code(form, pasted_layout(self.program, self.searchable, self.layout(number), types))
 
     def codes(self, number: int) -> Mapping[str, str]:
         """A layout in every form, by the form's title."""
@@ -225,6 +225,8 @@ def search_program(
     budget = budget or SearchBudget()
     searchable = partitioner_of(program)
     problem = posed(program, search_limits(program, searchable, fixed or FixedChoices()))
+    if not can_split(problem.problem):
+        raise Unavailable(wording.NOTHING_TO_SPLIT)
     device = scoring_device(program)
     key = kept_estimates.key_of(program, searchable, device)
     known = kept_estimates.load(key)
@@ -263,7 +265,8 @@ def _own(searchable: SearchableProgram, problem: SearchProblem) -> LayoutSpecs |
 
 
 def _in_flight(executor: Executor) -> int:
-    return 2 * int(getattr(executor, "_max_workers", 8))
+    """Tasks to give an executor at a time: as many as it has workers, as far as it says, so that it can be stopped."""
+    return 1 + int(getattr(executor, "_max_workers", 8))
 
 
 @dataclass
@@ -276,7 +279,7 @@ class _Workers:
     def __enter__(self) -> Executor:
         if self.given is not None:
             return self.given
-        self.own = ThreadPoolExecutor(WORKERS, thread_name_prefix="jaxstage-layouts")
+        self.own = ThreadPoolExecutor(1, thread_name_prefix="jaxstage-layouts")
         return self.own
 
     def __exit__(self, *error: object) -> None:

@@ -20,12 +20,6 @@ def one_device(target: str) -> str:
     return f"{here} has one device, so there is only one layout; name a larger target, such as v5e:2x4 or cpu:8"
 
 
-def fails_unsharded(stage: str, message: str) -> str:
-    """What the function raises when nothing is sharded."""
-    first = (message.strip().splitlines() or ["no reason given"])[0][:300]
-    return f"{stage} fails when the arguments have no shardings, as the search stages it: {first}"
-
-
 def devices_of_mesh(mesh: str, devices: int, target: str, room: int) -> str:
     """A mesh that is not as large as the target."""
     return f"the mesh {mesh} has {devices:,} devices, but {target} has {room:,}; the sizes must multiply to {room:,}"

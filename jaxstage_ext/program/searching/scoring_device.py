@@ -9,7 +9,7 @@ from jaxstage_ext.core.layout.value_shardings import device
 from jaxstage_ext.core.targets import environments, placement
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.device_figures import device_of
-from jaxstage_ext.program.device.target_title import device_title, target_platform
+from jaxstage_ext.program.device.target_title import target_platform
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.search.layout_score import ScoringDevice
 
@@ -17,7 +17,7 @@ from jaxstage_ext.search.layout_score import ScoringDevice
 def scoring_device(program: Program) -> ScoringDevice:
     """One device of the program's target, in the order in which `jax.make_mesh` would arrange each mesh."""
     known = device_of(program)
-    title = known.title if known is not None else device_title(program.target)
+    title = known.title if known is not None else str(program.target)
     return ScoringDevice(known, target_platform(program), title, lambda sizes: _links(program, sizes))
 
 

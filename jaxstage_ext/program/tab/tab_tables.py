@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxstage_ext.program.behaviour.call_dispatch import dispatch
+from jaxstage_ext.program.behaviour.effects import effects
 from jaxstage_ext.program.fact import Fact
 from jaxstage_ext.program.machine_code.kernels import kernels
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.call_dispatch import dispatch
 from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
 from jaxstage_ext.program.questions.compile_options_table import options
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.dtypes import dtypes
-from jaxstage_ext.program.questions.effects import effects
 from jaxstage_ext.program.questions.layouts import layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.named_dimensions import known_dimensions
@@ -79,7 +79,7 @@ BUFFERS = TabTable(
 SHARDINGS = TabTable("shardings", ("value", "type", "sharding", "per device"), _part(shardings, "table"))
 DIMENSIONS = TabTable(
     "named dimensions, each split alone",
-    ("dimension", "size", "axes", "split over", "collectives", "sent"),
+    ("dimension", "size", "split over", "sent", "collectives", "axes"),
     _dimensions,
 )
 LAYOUT_KINDS = TabTable(

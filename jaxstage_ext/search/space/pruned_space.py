@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_order import order
 from jaxstage_ext.search.layout_result import LayoutEstimate
-from jaxstage_ext.search.layout_space import is_wanted
+from jaxstage_ext.search.layout_space import canonical, is_of_smaller_mesh, is_wanted
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
 from jaxstage_ext.search.search_problem import SearchProblem
 from jaxstage_ext.search.space.axis_names import candidate_of
@@ -37,6 +37,7 @@ class _PrunedSpace:
         self.sizes = sorted({size for shape in self.shapes for size in shape}, reverse=True)
         self.options: dict[int, list[AxisOption]] = {size: list(single_options(problem, size)) for size in self.sizes}
         self.seen: dict[LayoutCandidate, None] = {}
+        self.distinct: set[LayoutSpecs] = set()
 
     def rounds(self) -> Iterator[list[LayoutCandidate]]:
         yield self._new(self._alone(size, option) for size in self.sizes for option in self.options[size])
@@ -52,8 +53,15 @@ class _PrunedSpace:
             yield varied
 
     def _new(self, candidates: Iterator[LayoutCandidate | None]) -> list[LayoutCandidate]:
-        new = [one for one in dict.fromkeys(candidates) if one is not None and one not in self.seen]
-        self.seen |= dict.fromkeys(new)
+        new = []
+        for one in dict.fromkeys(candidates):
+            if one is None or one in self.seen:
+                continue
+            specs = canonical(self.problem, one)
+            if specs not in self.distinct and not is_of_smaller_mesh(self.problem, specs):
+                new.append(one)
+                self.distinct.add(specs)
+                self.seen[one] = None
         return new
 
     def _alone(self, size: int, option: AxisOption) -> LayoutCandidate | None:

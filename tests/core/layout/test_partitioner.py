@@ -207,6 +207,22 @@ def test_a_worker_that_dies_of_a_layout_loses_that_one_alone(monkeypatch: pytest
     assert made.lost == before + 1
 
 
+def printing(x: Any) -> Any:
+    jax.debug.print("{}", x)
+    return x * 2
+
+
+def test_a_callback_takes_its_operands_whole() -> None:
+    made = opened(printing, (32, 16))
+    assert [made.module.ops[at].target for at in made.module.unruled] == ["xla_ffi_python_cpu_callback"]
+    assert sent(partitioned(made, EIGHT, "x -")) == [("all-gather", "x", 32 * 16 * F32)]
+
+
+def test_calls_that_give_a_tuple_are_opened() -> None:
+    made = opened(lambda x: jnp.linalg.cholesky(x), (4, 16, 16))
+    assert not partitioned(made, {"x": 4}, "x - -").collectives
+
+
 def test_lines_and_operations() -> None:
     answer = partitioned(opened(product, *SQUARE), EIGHT, "- x,x -", "- -")
     (each,) = answer.collectives

@@ -110,11 +110,11 @@ def _by_letters(group: DimensionGroup, letters: Mapping[int, Counter[str]]) -> I
 
 
 def _batch(groups: Sequence[DimensionGroup], sources: NamingSources) -> int:
-    """The group that is the batch: first axis of an argument that is no parameter, and in no parameter; or -1."""
+    """The group that is the batch: the first axis of arguments that are no parameters, and in no parameter; or -1."""
 
     def can_be(group: DimensionGroup) -> bool:
         leaves = {leaf for leaf, _ in group.arguments}
-        return leaves.isdisjoint(sources.parameters) and any(axis == 0 for _, axis in group.arguments)
+        return bool(leaves) and leaves.isdisjoint(sources.parameters) and not any(axis for _, axis in group.arguments)
 
     found = [at for at, group in enumerate(groups) if can_be(group)]
     return max(found, key=lambda at: (len(groups[at].ops), len(groups[at].arguments), -at), default=-1)

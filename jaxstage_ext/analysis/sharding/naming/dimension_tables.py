@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from jaxstage_ext.ir.partitioning.partitionable_module import PartitionOp
 
 MOST_LISTED, MOST_DIVISORS = 4, 6
+_PRODUCTS = {"stablehlo.dot": "dot_general"}
+"""What XLA makes of a product with one axis to sum over; JAX has one name for both."""
 NO_DIMENSION = "-"
 """An axis of no dimension: one that cannot be split."""
 
@@ -58,6 +60,10 @@ class Dimensions:
                 return one
         raise KeyError(wording.unknown(name, dimension_names.near(name, self.named)))
 
+    def cost(self, one: NamedDimension) -> SplitCost:
+        """What splitting a dimension alone costs; unknown where it was not asked for."""
+        return self.costs.get(one.number) or SplitCost(0, (), wording.NOT_ASKED)
+
     def renamed(self, names: Mapping[str, str]) -> Dimensions:
         """The same with your names for some, `{"d3": "hidden"}`. Raises UnknownDimension, which is a ValueError."""
         return replace(self, named=dimension_names.renamed(self.named, names))
@@ -75,41 +81,38 @@ class Dimensions:
     @cached_property
     def table(self) -> Table:
         """A row for each dimension, with what splitting it alone costs."""
-        costs = [self.costs[one.number] for one in self.named]
+        costs = [self.cost(one) for one in self.named]
         columns = {
             "dimension": Column([one.name for one in self.named]),
-            "number": Column([one.number for one in self.named], doc="by which it can be named too"),
             "size": Column([one.size for one in self.named], doc="elements along its axes"),
-            "axes": Column([self._axes(one) for one in self.named], doc="arguments that have it, and their axes"),
-            "devices": Column(
-                [divisors_text(one.size) for one in self.named], doc="numbers of devices that it splits evenly over"
-            ),
             "split over": Column(
                 [None if cost.why else cost.devices for cost in costs], doc="devices, it alone", is_whole=True
-            ),
-            "collectives": Column(
-                [None if cost.why else collectives_text(cost) for cost in costs],
-                doc="that splitting it alone needs",
-                is_answer=True,
             ),
             "sent": Column(
                 [math.nan if cost.sent is None else cost.sent for cost in costs],
                 "B",
                 "by each device in one run, lower bound",
-                lower_is_better=True,
             ),
-            "line": Column([cost.collectives[0].line or None if cost.collectives else None for cost in costs]),
+            "collectives": Column(
+                [None if cost.why else collectives_text(cost) for cost in costs], doc="that splitting it alone needs"
+            ),
+            "axes": Column([self._axes(one) for one in self.named], doc="arguments that have it, and their axes"),
+            "devices": Column(
+                [divisors_text(one.size) for one in self.named], doc="numbers of devices that it splits evenly over"
+            ),
+            "line": Column([_line(cost) for cost in costs], doc="of the collective that sends most"),
+            "number": Column([one.number for one in self.named], doc="by which it can be named too"),
         }
         return Table("dimensions", columns, self._reasons(costs), self.notes)
 
     @staticmethod
     def _reasons(costs: Sequence[SplitCost]) -> dict[tuple[int, str], str]:
-        reasons = {}
+        reasons: dict[tuple[int, str], str] = {}
         for row, cost in enumerate(costs):
             if cost.why_unknown:
                 reasons |= {(row, name): cost.why_unknown for name in ("split over", "collectives", "sent")}
-            no_line = wording.NO_LINE if cost.collectives else cost.why or wording.NO_COLLECTIVES
-            reasons[row, "line"] = no_line
+            if _line(cost) is None:
+                reasons[row, "line"] = cost.why or wording.NO_LINE
         return reasons
 
     def _axes(self, one: NamedDimension) -> str:
@@ -132,12 +135,23 @@ class Dimensions:
         )
 
     @cached_property
+    def alike(self) -> tuple[tuple[int, int], ...]:
+        """(argument, how many are like it) of each that differs in shape, dimensions or more of its path than numbers."""
+        first: dict[object, int] = {}
+        counted: Counter[int] = Counter()
+        for number, leaf in enumerate(self.arguments):
+            counted[first.setdefault((leaf.path.pattern, leaf.shape, self.axes[number]), number)] += 1
+        return tuple(counted.items())
+
+    @cached_property
     def argument_table(self) -> Table:
-        """A row for each argument, with the dimension of each of its axes."""
+        """A row for each argument, with the dimension of each of its axes; those of all layers once."""
+        numbers = [number for number, _ in self.alike]
         columns = {
-            "argument": Column([leaf.name for leaf in self.arguments]),
-            "shape": Column(["×".join(map(str, leaf.shape)) for leaf in self.arguments]),
-            "dimensions": Column([self.axes_text(number) for number in range(len(self.arguments))], is_answer=True),
+            "argument": Column([self.arguments[number].name for number in numbers]),
+            "shape": Column(["×".join(map(str, self.arguments[number].shape)) for number in numbers]),
+            "dimensions": Column([self.axes_text(number) for number in numbers], doc="of its axes, in order"),
+            "alike": Column([count for _, count in self.alike], doc="arguments of equal paths but for numbers"),
         }
         return Table("arguments by dimension", columns)
 
@@ -149,7 +163,7 @@ class Dimensions:
     def meetings(self) -> Table:
         """Matrix products and convolutions in which two dimensions or more meet, the most frequent first."""
         counted = Counter(
-            (op.name.rpartition(".")[2], tuple(self.named[at].name for at in places), op.line)
+            (_PRODUCTS.get(op.name) or op.name.rpartition(".")[2], tuple(self.named[at].name for at in places), op.line)
             for op, places in self._products()
             if len(places) > 1
         )
@@ -182,7 +196,7 @@ class Dimensions:
     def lines(self, one: NamedDimension, most: int = 40) -> list[str]:
         """The source lines of its operations: of its costliest collective, of products, then of the others."""
         products = [op for op in one.ops if self.ops[op].is_matmul]
-        found = [each.line for each in self.costs[one.number].collectives]
+        found = [each.line for each in self.cost(one).collectives]
         found += [self.ops[op].line for op in (*products, *one.ops)]
         return list(dict.fromkeys(line for line in found if line))[:most]
 
@@ -195,7 +209,7 @@ class Dimensions:
     @cached_property
     def collectives(self) -> Table:
         """A row for each collective of splitting each dimension alone."""
-        rows = [(one.name, each) for one in self.named for each in self.costs[one.number].collectives]
+        rows = [(one.name, each) for one in self.named for each in self.cost(one).collectives]
         columns = {
             "dimension": Column([name for name, _ in rows]),
             "collective": Column([each.kind for _, each in rows]),
@@ -237,6 +251,12 @@ class Dimensions:
 
     def _repr_html_(self) -> str:
         return html_of(self._parts())
+
+
+def _line(cost: SplitCost) -> str | None:
+    """The line of the collective that sends most; "" without collectives, None where it is unknown."""
+    first = cost.collectives[0].line if cost.collectives else ""
+    return None if cost.why or (cost.collectives and not first) else first
 
 
 def collectives_text(cost: SplitCost) -> str:

@@ -56,8 +56,10 @@ class LeafPath:
         for token in self.tokens:
             if not token.isdigit():
                 named.append(token)
-            elif len(named) > 1 and named[-1].lower() not in _TREES:
+            elif len(named) == 1 or named[-1].lower() not in _TREES:
                 named[-1] += f"_{token}"
+        if self.tokens[-2:-1] and all(token.isdigit() for token in self.tokens[-2:]):
+            named[-1] = named[-1].removesuffix(f"_{self.tokens[-1]}")
         held = [token for token in named[1:] if token.lower() not in _TREES]
         layers = held[:-1] if held and held[-1].lower() in _KINDS_OF_ARRAY else held
         return tuple(layers or named[-1:])

@@ -28,16 +28,18 @@ def is_number(name: str) -> str:
     return f"{name} is the number of another dimension; use another name"
 
 
+NOT_ASKED = "it is not computed yet"
 UNKNOWN_LOOP = "a collective is in a loop of unknown length"
-NOT_EVEN = "its {size:,} elements do not split evenly over {devices:,} devices"
-ODD = "its {size:,} elements split evenly over neither 8, 4 nor 2 devices"
 REPEATED = "It stands twice in one array, of which only one axis can be split."
 ONLY_RESULTS = "Only results have it."
 
 
 def uneven(size: int, devices: int) -> str:
     """Why splitting a dimension alone has no cost: it cannot be split so."""
-    return NOT_EVEN.format(size=size, devices=devices) if devices else ODD.format(size=size)
+    over = (
+        f"do not split evenly over {devices:,} devices" if devices else "split evenly over neither 8, 4 nor 2 devices"
+    )
+    return f"its {size:,} elements {over}"
 
 
 def layers(count: int) -> str:
@@ -64,4 +66,3 @@ def left_out(count: int) -> str:
 
 
 NO_LINE = "no line of your code made it"
-NO_COLLECTIVES = "there are no collectives"

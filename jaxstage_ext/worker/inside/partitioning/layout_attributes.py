@@ -16,20 +16,6 @@ def write(module: Any, main: Any, layout: Mapping[str, Any]) -> None:
     main.attributes["arg_attrs"] = _attributes(layout["arguments"])
     if layout["results"] is not None:
         main.attributes["res_attrs"] = _attributes(layout["results"])
-        _constrain_results(main, layout["results"])
-
-
-def _constrain_results(main: Any, specs: Sequence[Spec | None]) -> None:
-    """Constrain what is returned as well, and leave it open to more, as XLA does where it takes a module over."""
-    from jaxlib.mlir import ir
-    from jaxlib.mlir.dialects import sdy
-
-    last = list(main.regions[0].blocks[0].operations)[-1].operation
-    for at, spec in enumerate(specs):
-        if spec is not None:
-            with last.location, ir.InsertionPoint(last):
-                made = sdy.ShardingConstraintOp(last.operands[at], sharding(spec, is_closed=False))
-            last.operands[at] = made.result
 
 
 def _attributes(specs: Sequence[Spec | None]) -> Any:
@@ -40,11 +26,11 @@ def _attributes(specs: Sequence[Spec | None]) -> Any:
     )
 
 
-def sharding(spec: Spec, is_closed: bool = True) -> Any:
-    """The attribute of a spec: dimensions that are split by these axes; closed, by no others."""
+def sharding(spec: Spec) -> Any:
+    """The attribute of a spec: dimensions that are split by these axes, and by no others."""
     from jaxlib.mlir.dialects import sdy
 
     dimensions = [
-        sdy.DimensionShardingAttr.get([sdy.AxisRefAttr.get(axis) for axis in axes], is_closed) for axes in spec
+        sdy.DimensionShardingAttr.get([sdy.AxisRefAttr.get(axis) for axis in axes], is_closed=True) for axes in spec
     ]
     return sdy.TensorShardingAttr.get(MESH, dimensions)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.worker.inside.partitioning import loop_trips, op_flops, traced_at, windows
+from jaxstage_ext.worker.inside.partitioning import loop_trips, op_flops, read_windows, traced_at
 from jaxstage_ext.worker.inside.partitioning.module_walk import RETURNS, WITH_REGIONS, walk
+from jaxstage_ext.worker.inside.partitioning.read_windows import Window
 from jaxstage_ext.worker.inside.partitioning.sharding_rules import RuleReader
 from jaxstage_ext.worker.inside.partitioning.user_constraints import target
 from jaxstage_ext.worker.inside.partitioning.value_types import TypeReader
-from jaxstage_ext.worker.inside.partitioning.windows import Window
 
 NUMBER = "jaxstage.op"
 """The attribute that keeps an operation's number through the passes."""
@@ -78,11 +78,11 @@ class ModuleColumns:
                 "scope": scope, "frames": frames, "parent": parent,
                 "trips": self.trips_inside(parent), "flops": op_flops.flops(operation, rule, shapes),
                 "precision": op_flops.precision(operation),
-                "reversed": windows.reversed_dimensions(operation),
+                "reversed": read_windows.reversed_dimensions(operation),
                 "target": target(operation) if operation.name == "stablehlo.custom_call" else "",
             }
         )  # fmt: skip
-        if (found := windows.windows(operation, shapes)) or operation.name == REVERSE:
+        if (found := read_windows.windows(operation, shapes)) or operation.name == REVERSE:
             self.windows[number] = found
         if operation.name in _SAME:
             self.ties += list(zip(operands, results, strict=True))

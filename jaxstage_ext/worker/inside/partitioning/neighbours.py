@@ -9,8 +9,8 @@ from typing import Any
 from jaxstage_ext.worker.inside.partitioning import sharding_specs
 from jaxstage_ext.worker.inside.partitioning.local_bytes import local_bytes
 from jaxstage_ext.worker.inside.partitioning.module_columns import REVERSE, ModuleColumns
+from jaxstage_ext.worker.inside.partitioning.read_windows import Window, exchanged
 from jaxstage_ext.worker.inside.partitioning.sharding_specs import Spec
-from jaxstage_ext.worker.inside.partitioning.windows import Window, exchanged
 
 Sent = tuple[tuple[str, ...], int]
 """(axes, bytes of one permutation on one device)."""

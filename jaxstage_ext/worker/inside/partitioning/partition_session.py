@@ -13,7 +13,7 @@ from jaxstage_ext.worker.inside.partitioning.module_columns import ModuleColumns
 
 _MOST_KEPT = 4
 _SPLIT_CONSTANTS = "builtin.module(sdy-constant-or-scalar-splitter)"
-PROPAGATION = "builtin.module(sdy-propagation-pipeline)"
+_PROPAGATION = "builtin.module(sdy-propagation-pipeline)"
 _COLLECTIVES = (
     "builtin.module(func.func(sdy-sharding-constraint-to-reshard,"
     "sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives))"
@@ -45,6 +45,10 @@ class PartitionSession:
             raise UnknownModule(key)
         return [self._kept[key].partition(layout) for layout in layouts]
 
+    def propagated(self, key: str, layout: Mapping[str, Any]) -> Any:
+        """The MLIR module of a layout after propagation, before anything is resharded."""
+        return self._kept[key].propagated(layout)
+
 
 class _Ready:
     """One module after its round trip."""
@@ -68,13 +72,19 @@ class _Ready:
         names = ("values", "ops", "ties", "arguments", "results")
         return {name: getattr(columns, name) for name in names} | self._boundary
 
+    def propagated(self, layout: Mapping[str, Any]) -> Any:
+        copy = self._module.operation.clone()
+        with self._module.context:
+            layout_attributes.write(copy, main_of(copy), layout)
+            _run(copy, _PROPAGATION)
+        return copy
+
     def partition(self, layout: Mapping[str, Any]) -> dict[str, Any]:
         with self._module.context:
             copy = self._module.operation.clone()
             try:
-                main = main_of(copy)
-                layout_attributes.write(copy, main, layout)
-                _run(copy, PROPAGATION)
+                layout_attributes.write(copy, main_of(copy), layout)
+                _run(copy, _PROPAGATION)
                 _run(copy, _COLLECTIVES)
                 return self._work.read(main_of(copy), dict(layout["mesh"]))
             except Exception as error:

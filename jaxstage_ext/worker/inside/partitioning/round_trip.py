@@ -12,7 +12,7 @@ from jaxlib import _jax  # type: ignore[attr-defined, unused-ignore]
 
 from jaxstage_ext.worker.inside.clients import parsed
 from jaxstage_ext.worker.inside.module_functions import MAIN, bytecode, functions
-from jaxstage_ext.worker.inside.partitioning import inlined_calls, own_layout, user_constraints
+from jaxstage_ext.worker.inside.partitioning import flat_tuples, inlined_calls, own_layout, user_constraints
 
 _IMPORT = "builtin.module(xla-sdy-round-trip-import-shardy-attrs)"
 
@@ -39,6 +39,7 @@ def round_trip(module: bytes, with_constraints: bool = True) -> RoundTrip:
     own = own_layout.read(given, main)
     _take_off(main)
     made = _through_hlo(bytecode(given.operation))
+    flat_tuples.flatten(made)
     _run(made, _IMPORT)
     inlined_calls.inline(made)
     return RoundTrip(made, user_constraints.import_constraints(made, with_constraints), own)

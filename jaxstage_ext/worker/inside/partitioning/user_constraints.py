@@ -19,7 +19,10 @@ def import_constraints(module: Any, kept: bool) -> list[tuple[str, int]]:
     meshes, named = meshes_of(module), dict[str, int]()
     with module.context:
         for call in _calls(module):
-            _replace(call, meshes, named, kept)
+            if target(call) == _TARGET:
+                _replace(call, meshes, named, kept)
+            elif _SHARDING in call.attributes:  # a callback, on one device
+                del call.attributes[_SHARDING]
         for each in list(module.body.operations):
             if each.operation.name == "sdy.mesh":
                 each.operation.erase()
@@ -55,7 +58,7 @@ def _calls(module: Any) -> list[Any]:
     found: list[Any] = []
 
     def visit(each: Any) -> Any:
-        if each.name == "stablehlo.custom_call" and target(each) == _TARGET:
+        if each.name == "stablehlo.custom_call":
             found.append(each)
         return ir.WalkResult.ADVANCE
 

@@ -29,7 +29,7 @@ function Axis({ size, place, dimension, isCurrent, isStop, onPick }: AxisProps) 
       title={`${dimension.name}: ${counted(size)}`}
       onClick={() => onPick(place)}
     >
-      {dimension.name} <span class="jxs-axis-size">{counted(size)}</span>
+      <b>{dimension.name}</b> {counted(size)}
     </button>
   );
 }

@@ -1,6 +1,8 @@
 import { Said } from "../../parts/said";
 import { Waiting } from "../../parts/waiting";
-import { useDoc, useDocuments, useKeptState, useQuestion, useSelected, useSelection } from "../../parts/hooks";
+import type { JSX } from "preact";
+import type { Answer } from "../../model/question";
+import { useDoc, useDocuments, useKeptState, useQuestion, useQuestions, useSelected, useSelection } from "../../parts/hooks";
 import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { AboutDimension, Alone } from "./alone";
 import { Arguments } from "./arguments";
@@ -50,9 +52,29 @@ function Shown({ found }: { found: Dimensions }) {
 
 /** The named dimensions of the program, where they are, and what splitting each alone costs. */
 export default function DimensionsView() {
-  const question = useQuestion("dimensions", {}, readDimensions);
-  const found = question.value;
-  if (!found) return <Waiting question={question} what="Finding the dimensions and what splitting each costs" />;
+  const question = useQuestion("dimensions", { quick: false }, readDimensions);
+  return question.value ? <Found found={question.value} /> : <Early question={question} />;
+}
+
+/** The names, which are there long before the costs; a saved panel has the costs or nothing. */
+function Early({ question }: { question: Answer<Dimensions> }) {
+  const { isSaved } = useQuestions();
+  const what = "Partitioning the program for each dimension";
+  if (isSaved || question.problem) return <Waiting question={question} what={what} />;
+  return <Named waiting={<Waiting question={question} what={what} />} />;
+}
+
+function Named({ waiting }: { waiting: JSX.Element }) {
+  const quick = useQuestion("dimensions", { quick: true }, readDimensions);
+  return (
+    <>
+      {waiting}
+      {quick.value && <Found found={quick.value} />}
+    </>
+  );
+}
+
+function Found({ found }: { found: Dimensions }) {
   return (
     <div class="jxs-dimensions jxs-column jxs-grow">
       <p class="jxs-headline">

@@ -15,10 +15,10 @@ from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import effect_rules, persistent_cache, refs, sharding_internals
 from jaxstage_ext.core.jax_private.given_objects import call_info
 from jaxstage_ext.core.jax_private.sharding_internals import ProgramValue
+from jaxstage_ext.program.behaviour.library_checks import LibraryCheck, check_of
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.equation_lines import frames_around, nearest_line, users_line
-from jaxstage_ext.program.questions.library_checks import LibraryCheck, check_of
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.source.instruction_places import line_label
 from jaxstage_ext.report.table import Column, Table

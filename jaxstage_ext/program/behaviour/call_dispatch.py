@@ -16,10 +16,10 @@ from jaxstage_ext.core.inputs.pytree_paths import leaves_with_paths, path_text
 from jaxstage_ext.core.inputs.signatures import signature_of
 from jaxstage_ext.core.jax_private import python_nodes, refs, sharding_internals, tracing
 from jaxstage_ext.core.stage import stages
+from jaxstage_ext.program.behaviour.python_work import python_work
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.python_work import python_work
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.bounded_repr import type_name
 from jaxstage_ext.report.text.units import plural, scaled, with_article

@@ -1,0 +1,35 @@
+"""What a decision of a layout is worth, and what is wrong with the user's own specs."""
+
+from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
+from jaxstage_ext.search import decision_wording as wording
+from jaxstage_ext.search.layout_result import Decision, DecisionKind
+from jaxstage_ext.search.own_blame import Blame
+
+SPLIT, STORE = DecisionKind.SPLIT, DecisionKind.STORE
+BOTH = ("heads", "hidden")
+
+
+def decision(
+    kind: DecisionKind, seconds: float | None, size: int, of: CollectiveKind | None = None, is_gradient: bool = False
+) -> str:
+    return wording.sentence(Decision(kind, "model", 2, BOTH * (kind is SPLIT), seconds, size, of, is_gradient))
+
+
+def blame(seconds: float | None, size: int) -> str:
+    spec, better = ((), ("model",)), (("data", "model"), ())
+    return wording.blamed(Blame("params['w']", (0,), spec, better, seconds, size, 0.5))
+
+
+SAID: dict[str, object] = {
+    "saves both": decision(SPLIT, 0.018, 5_000_000_000, CollectiveKind.ALL_REDUCE, True),
+    "saves work": decision(SPLIT, 0.018, 0),
+    "stores": decision(STORE, -0.002, 5_000_000_000, CollectiveKind.ALL_GATHER),
+    "time unknown": decision(STORE, None, 5_000_000_000),
+    "nothing": decision(SPLIT, None, 0),
+    "collectives": [decision(SPLIT, 0.01, -1000, kind) for kind in CollectiveKind],
+    "one dimension": wording.sentence(Decision(SPLIT, "data", 8, ("batch",), 0.01, 0)),
+    "own layout": blame(0.005, 1_000_000_000),
+    "own layout, time unknown": blame(None, 1_000_000_000),
+    "own layout, no worse": blame(0.0, 0),
+    "specs": [wording.spec_text(spec) for spec in (None, (), ((), ()), (("a",), ()), ((), ("a", "b")))],
+}

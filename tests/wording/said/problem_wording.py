@@ -1,0 +1,7 @@
+"""What is to be known of how layouts were searched."""
+
+from wordings import constants
+
+from jaxstage_ext.program.searching import problem_wording as wording
+
+SAID: dict[str, object] = {**constants(wording), "assumed": wording.assumed(["params", "state"])}

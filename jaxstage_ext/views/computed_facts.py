@@ -101,6 +101,12 @@ def layouts(program: Program) -> tuple[LayoutColumns, int | None] | None:
     return _or(none, lambda: _facts().searched_layouts(program))
 
 
+def said_of_layouts(program: Program) -> list[str]:
+    """Which layout to take, in sentences; nothing where no layouts were searched."""
+    none: list[str] = []
+    return [public_folders(clean(text)) for text in _or(none, lambda: _facts().said_of_layouts(program))]
+
+
 def _facts() -> Any:
     from jaxstage_ext.program.tab import cheap_facts  # where there is a program, JAX is imported already
 

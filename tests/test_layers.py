@@ -68,7 +68,16 @@ ROOMS = {
         "api.inspect",
         "api.xla_dump",
     ),
-    "api.find_shardings": ("report", "core", "search", "program", "api.inspection", "api.inspect"),
+    "api.find_shardings": (
+        "report",
+        "core",
+        "search",
+        "program",
+        "views",
+        "panel",
+        "api.inspection",
+        "api.inspect",
+    ),
     "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
     "api.compiles": ("report", "core", "compilation", "program", "views", "panel", "api.inspection"),
     "notebook": (

@@ -22,7 +22,7 @@ from jaxstage_ext.report.view_parts import Parts, Value
 if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
     from jaxstage_ext.program.tab.tab_record import TabTable
-    from jaxstage_ext.search.layout_columns import LayoutColumns
+    from jaxstage_ext.search.drawn.layout_columns import LayoutColumns
 
 MOST_ROWS = 10
 _WIDEST = 60
@@ -99,6 +99,12 @@ def layouts(program: Program) -> tuple[LayoutColumns, int | None] | None:
     """The layouts of a search and the bytes of one device; None where they were not searched."""
     none: tuple[LayoutColumns, int | None] | None = None
     return _or(none, lambda: _facts().searched_layouts(program))
+
+
+def said_of_layouts(program: Program) -> list[str]:
+    """Which layout to take, in sentences; nothing where no layouts were searched."""
+    none: list[str] = []
+    return [public_folders(clean(text)) for text in _or(none, lambda: _facts().said_of_layouts(program))]
 
 
 def _facts() -> Any:

@@ -62,6 +62,7 @@ def computed_parts(program: Program, with_pictures: bool = True) -> list[Html]:
         markup.items(findings),
         markup.items(answers),
         chart,
+        markup.items(said(text, face=Face.STRONG, most=600) for text in computed_facts.said_of_layouts(program)),
         layouts,
         *(markup.titled(_with_bars(one) if with_pictures else one) for one in tables),
     ]

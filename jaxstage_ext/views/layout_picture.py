@@ -13,7 +13,7 @@ from jaxstage_ext.report.text.markup import Html, said
 from jaxstage_ext.report.text.still_table import Colour as TextColour
 from jaxstage_ext.report.text.still_table import Picture
 from jaxstage_ext.report.text.units import scaled
-from jaxstage_ext.search.layout_columns import LayoutColumns, PointState
+from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, PointState
 from jaxstage_ext.views.charts.png import Colour, png
 
 WIDTH, HEIGHT, MARGIN = 480, 200, 10
@@ -44,10 +44,10 @@ def _legend(shown: LayoutColumns) -> list[tuple[str, str]]:
 
 
 def _caption(shown: LayoutColumns, placed: npt.NDArray[np.int64], room: int | None) -> str:
-    time, held = shown.time[placed], shown.arguments[placed]
+    time, held = shown.time[placed].tolist(), shown.arguments[placed].tolist()
     unit = "s" if shown.has_seconds else "x"
-    across = f"{scaled(float(time.min()), unit)} to {scaled(float(time.max()), unit)} a call"
-    up = f"{scaled(float(held.min()), 'B')} to {scaled(float(held.max()), 'B')} of arguments on one device"
+    across = f"{scaled(min(time), unit)} to {scaled(max(time), unit)} a call"
+    up = f"{scaled(min(held), 'B')} to {scaled(max(held), 'B')} of arguments on one device"
     line = f"; the line: the {scaled(room, 'B')} of one device" if room is not None else ""
     ring = "; in the ring: your own specs" if shown.own is not None else ""
     return f"To the right the estimated time, {across}; upwards {up}{line}{ring}. Full points are compiled."

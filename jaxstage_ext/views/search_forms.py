@@ -11,8 +11,8 @@ from jaxstage_ext.report.text.markup import Html, said
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.still_table import Face, Head, StillTable
 from jaxstage_ext.report.text.terminal import clean, cut
-from jaxstage_ext.search import found_wording as wording
-from jaxstage_ext.search.layout_columns import columns_of
+from jaxstage_ext.search.drawn import found_wording as wording
+from jaxstage_ext.search.drawn.layout_columns import columns_of
 from jaxstage_ext.search.layout_result import LayoutsFound
 from jaxstage_ext.views.layout_picture import layout_map
 

@@ -130,6 +130,8 @@ def _sections(program: Program, summary: Summary, inner: int, source: bool | Non
     if answered := computed_facts.answers(program):
         said = [cut(f"{asked} {clean(text)}", _PARAGRAPH) for asked, text in answered]
         yield "answers", [line for text in said for line in textwrap.wrap(text, inner, subsequent_indent="  ")]
+    if layouts := computed_facts.said_of_layouts(program):
+        yield "which sharding", [line for said in layouts for line in textwrap.wrap(cut(said, _PARAGRAPH), inner)]
     for table in computed_facts.tables(program):
         yield table.title, still_table.lines(table.first(_TABLE_ROWS))
     if ran := timeline_forms.text(program, inner, source):

@@ -25,6 +25,7 @@ import { readMemory } from "../src/tabs/memory/read";
 import { readAdvice, readAt, readKept, readTrial } from "../src/tabs/memory/view";
 import { readFlags } from "../src/tabs/options/read";
 import { readDiff, readHistory, readPasses } from "../src/tabs/passes/read";
+import { readAbout, readSearch } from "../src/tabs/sharding_search/read";
 import { readDimensions } from "../src/tabs/dimensions/read";
 import { readLayout, readPlaces } from "../src/tabs/shardings/meshMap";
 import { read as readShardings } from "../src/tabs/shardings/view";
@@ -81,6 +82,8 @@ const OF_PASS = ["index", "instructions", "fusions", "bytes"].map((name) => `pas
 const OF_COLLECTIVES = ["more.exposed", "more.groups", "more.instruction", "more.meanwhile", "warnings.line", "warnings.text"];
 
 export const READERS: Record<string, Reader> = {
+  sharding_search: { read: readSearch },
+  sharding_search_layout: { read: readAbout },
   // the state has told the rest; of modes only "paged" matters
   document: { read: readDocument, unused: ["kind", "title", "lines", "bytes", "mode"] },
   page: { read: readPage, unused: ["start"] },

@@ -68,4 +68,4 @@ def test_arrows_go_along_the_front_and_a_layout_is_compiled_and_opened(searched:
     searched.screenshot("sharding search compiled")
     root.locator(".jxs-ss-map canvas").last.focus()
     searched.page.keyboard.press("Enter")
-    root.locator(".jxs-call").nth(1).wait_for()
+    root.locator(".jxs-picker option").nth(1).wait_for(state="attached")

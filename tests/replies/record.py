@@ -41,6 +41,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answers
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind, Loss, Lost
 from jaxstage_ext.report.text import units
+from tests.helpers import made_searches
 from tests.helpers.recordings import Event, recording
 
 RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"
@@ -52,9 +53,10 @@ WITHOUT_REPLY = (
     *("script", "cancel", "elapsed", "log", "library", "compile wait", "stop compile"),
     *("compile_open", "compiles_refresh", "compile_cache_refresh", "compile_cache_entry"),
     "compile_place",
+    *("sharding_search_run", "sharding_search_compile", "sharding_search_open"),
 )
 """Methods that answer with a built file, with the state of something that is running, about libraries' frames, with one
-number, about entries of a folder of JAX's cache, or with paths of this machine.
+number, about entries of a folder of JAX's cache, with paths of this machine, or once a compile or a search has ended.
 
 The programs have no frame in a library; `tests/panel/test_library_request.py` asks for one. No cache
 folder is in use, and no entry can be asked for; `tests/compilation/persistent/test_miss_causes.py` asks for one.
@@ -96,7 +98,15 @@ def programs() -> dict[str, Any]:
         "profiled": profiled(),
         "compiles": view(CompileHistoryProgram(compiled_again())),
         "cache": view(CompileCacheProgram(compile_cache())),
+        "searched": searched(),
     }
+
+
+def searched() -> Any:
+    """The Inspection of a call whose layouts were searched, by a search made by hand; the first is compiled."""
+    inspection = jaxstage_ext.inspect(loss, jnp.ones((4, 8)), jnp.ones((2, 4)), stage="lower")
+    made_searches.keep(inspection.program, made_searches.MadeSearch()).confirm(0)
+    return inspection
 
 
 def view(program: Program) -> Any:
@@ -225,6 +235,8 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
         "compile_compare": {"number": again, "other": first},
     }.items():
         yield "compiles", method, parameters
+    yield "searched", "sharding_search", {"most": 2000}
+    yield "searched", "sharding_search_layout", {"layout": 0}
     yield "cache", "compile_cache", {}
     yield "cache", "compile_cache_misses", {}
 

@@ -18,7 +18,7 @@ from jaxstage_ext.program.searching.program_search import (
     why_not_searched,
 )
 from jaxstage_ext.program.searching.search_limits import FixedChoices
-from jaxstage_ext.search import found_wording as wording
+from jaxstage_ext.search.drawn import found_wording as wording
 from jaxstage_ext.search.layout_result import ScoredLayout
 
 MOST_LAYOUTS = 50_000
@@ -53,7 +53,7 @@ def _get_search(programs: Programs, params: Params, progress: jobs.JobProgress) 
         "running": running.asked if running is not None else None,
         "usual": {"mesh": "", "budget": USUAL_SECONDS},
         "offer": wording.OFFER,
-        "refused": "" if search is not None else why_not_searched(program),
+        "cannot": "" if search is not None else why_not_searched(program),
     }, buffers
 
 

@@ -49,7 +49,11 @@ def _asked(views: Sequence[str]) -> Iterator[tuple[str, str, Params]]:
 def _cheap(program: Program) -> Callable[[str, Any], bool] | None:
     from jaxstage_ext.program.tab import cheap_facts  # it imports JAX
 
-    return cheap_facts.answered_cheaply(program) if cheap_facts.is_small(program) else None
+    if cheap_facts.is_small(program):
+        return cheap_facts.answered_cheaply(program)
+    if cheap_facts.searched_layouts(program) is not None:
+        return lambda method, params: method == "sharding_search"
+    return None
 
 
 def _keep(program: Program, method: str, params: Params, kept: KeptReplies) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.searching.program_search import ProgramSearch, kept_search
 from jaxstage_ext.report.table import Column, Table
-from jaxstage_ext.search import found_wording as wording
-from jaxstage_ext.search.layout_columns import best_of, columns_of
+from jaxstage_ext.search.drawn import found_wording as wording
+from jaxstage_ext.search.drawn.layout_columns import best_of, columns_of
 from jaxstage_ext.search.layout_result import ScoredLayout
 
 _MOST = 2_000

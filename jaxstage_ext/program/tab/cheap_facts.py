@@ -21,7 +21,8 @@ from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.searching.program_search import kept_search
 from jaxstage_ext.program.tab.tab_requests import MOST_LAYOUTS
-from jaxstage_ext.search.layout_columns import LayoutColumns, columns_of
+from jaxstage_ext.search.drawn import found_wording
+from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, columns_of
 
 MOST_LINES = 8_000
 """Lines of the optimised HLO of a small program."""
@@ -122,6 +123,18 @@ def searched_layouts(program: Program) -> tuple[LayoutColumns, int | None] | Non
     """The layouts of a search and the bytes of one device; None where they were not searched."""
     search = kept_search(program)
     return None if search is None else (columns_of(search.found, MOST_LAYOUTS), search.room)
+
+
+def said_of_layouts(program: Program) -> list[str]:
+    """Which layout to take, and what it was compared with; nothing where no layouts were searched."""
+    search = kept_search(program)
+    if search is None:
+        return []
+    return [
+        text
+        for text in (found_wording.take(search.found, search.room), found_wording.besides(search.found, search.room))
+        if text
+    ]
 
 
 def authors_arguments(program: Program) -> dict[str, str]:

@@ -10,9 +10,9 @@ from jaxstage_ext.program.searching.program_search import ProgramSearch
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.terminal import clean, cut
-from jaxstage_ext.search import found_wording as wording
 from jaxstage_ext.search.decision_wording import spec_text
-from jaxstage_ext.search.layout_columns import LayoutColumns, best_of, columns_of, state_of
+from jaxstage_ext.search.drawn import found_wording as wording
+from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, best_of, columns_of, state_of
 from jaxstage_ext.search.layout_result import ScoredLayout, SpecGroup
 
 LONGEST, LONGEST_CODE = 300, 40_000

@@ -3,7 +3,7 @@ import { LOOKS, looksOf } from "./layoutMap";
 import { KindMark } from "./legend";
 import { COMPILED, ESTIMATE, FAILED, FITS, type Found, TOO_LARGE, ratio } from "./read";
 
-const WORDS: Record<number, string> = { [ESTIMATE]: "not compiled", [FITS]: "fits", [TOO_LARGE]: "does not fit", [FAILED]: "failed", [COMPILED]: "compiled" };
+const WORDS: Record<number, string> = { [ESTIMATE]: "no", [FITS]: "fits", [TOO_LARGE]: "does not fit", [FAILED]: "failed", [COMPILED]: "compiled" };
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 /** Arrows go from row to row. */
@@ -51,7 +51,7 @@ export function BestList({ found, chosen, onChoose }: Props) {
                   <span>
                     {layouts.kinds[layouts.kind[row] as number]}
                     {row === own && <b class="jxs-ss-own"> yours</b>}
-                    <wbr />
+                      {" "}
                     <span class="jxs-ss-mesh jxs-dim">{layouts.mesh(row)}</span>
                   </span>
                 </button>

@@ -138,9 +138,9 @@ export interface Drawn {
 export function paintMap(surface: Surface, { found, axes, places, looks, rows, isShown }: Drawn): void {
   grid(surface, axes, found.hasSeconds);
   front(surface, axes, found, places);
-  capacity(surface, axes, found);
   points(surface, found, places, looks, rows);
   whiskers(surface, axes, found, places, isShown);
+  capacity(surface, axes, found);
 }
 
 function ring({ g, colour }: Surface, places: Places, row: number, radius: number, width: number, name = "--jxs-fg"): void {

@@ -80,7 +80,7 @@ export interface Asked {
 
 export interface Search {
   /** Why there is nothing to search, "" where there is. */
-  refused: string;
+  cannot: string;
   /** What a search begins with: the user's mesh, or "" for every mesh; seconds. */
   usual: Asked;
   /** What a search takes and does, in a sentence. */
@@ -142,9 +142,9 @@ async function readFound(reply: Reply): Promise<Found> {
 const readAsked = (raw: unknown): Asked => ({ mesh: text(fields(raw).mesh), budget: count(fields(raw).budget) });
 
 export async function readSearch(reply: Reply): Promise<Search> {
-  const { refused, usual, offer, running, searched } = reply.result;
+  const { cannot, usual, offer, running, searched } = reply.result;
   return {
-    refused: text(refused),
+    cannot: text(cannot),
     usual: readAsked(usual),
     offer: text(offer),
     running: running ? readAsked(running) : null,

@@ -100,7 +100,7 @@ function Shown({ found, onAll, onCompiled }: ShownProps) {
 }
 
 function Offered({ search, onSearch }: { search: Search; onSearch: (asked: Asked) => void }) {
-  if (search.refused) return <p class="jxs-note"><Said text={search.refused} /></p>;
+  if (search.cannot) return <p class="jxs-note"><Said text={search.cannot} /></p>;
   return (
     <div class="jxs-ss-offer">
       <p class="jxs-headline">Which layout should this call have?</p>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +97,8 @@ def _chosen(layouts: Sequence[ScoredLayout], most: int) -> tuple[ScoredLayout, .
             wanted.append(layout.number)
         kinds.add(layout.kind)
     kept = set(wanted[:most])
-    kept |= {layout.number for layout in layouts[: most - len(kept)]}
+    others = (layout.number for layout in layouts if layout.number not in kept)
+    kept |= set(itertools.islice(others, most - len(kept)))
     return tuple(layout for layout in layouts if layout.number in kept)
 
 

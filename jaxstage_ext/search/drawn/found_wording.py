@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jaxstage_ext.report.text.units import rounded, scaled
+from jaxstage_ext.search.drawn.layout_columns import PointState, best_of, state_of
 from jaxstage_ext.search.layout_candidate import MeshAxis
-from jaxstage_ext.search.layout_columns import PointState, best_of, state_of
 from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout
 from jaxstage_ext.search.search_wording import extent
 

@@ -63,7 +63,7 @@ def test_the_map_is_drawn_and_moved_over(lab: Server, open_notebook: Opener, cou
     if count > 2000:
         page.evaluate("() => { window.jxsFrames.length = 0; }")
         root.get_by_role("button", name="draw all").click()
-        root.locator(".jxs-ss-part").wait_for(state="detached", timeout=120_000)
+        root.locator(f'canvas[aria-label^="Map of {count:,} "]').wait_for(timeout=120_000)
     page.wait_for_timeout(500)
     drawn = page.evaluate("() => Math.max(...window.jxsFrames)")
     row(

@@ -54,7 +54,7 @@ class ShardingSearch:
 
     @property
     def best(self) -> ScoredLayout:
-        """Of the compiled layouts that fit the fastest; where none was compiled, the first by estimate."""
+        """The fastest of those compiled at the default effort, else the first by estimate that compiles and fits."""
         return self._search.best
 
     @property
@@ -134,6 +134,7 @@ def find_shardings(
     names: Mapping[str, str] | None = None,
     seed: int = 0,
     confirm: int = 3,
+    effort: str = CompileEffort.LOW.value,
     replicated: bool = True,
     most_axes: int = 3,
     most_split: Mapping[str, int] | None = None,
@@ -158,7 +159,9 @@ def find_shardings(
       executor: any `concurrent.futures` executor that partitions; workers on this machine by default.
       names: your names for dimensions, `{"d3": "hidden"}`.
       seed: decides the order in which layouts are tried; what is found in a whole space does not depend on it.
-      confirm: how many of the best layouts, of different kinds, are compiled at low effort; 0 for none.
+      confirm: how many of the best layouts, of different kinds, are compiled; 0 for none.
+      effort: "low" tells whether they compile and fit; "default" also ranks them by their compiled times, and takes
+        several times as long for a TPU.
       replicated: whether an axis of the mesh may be unused.
       most_axes: of a mesh.
       most_split: per named dimension the most devices that it is split over; 1: not at all.
@@ -174,7 +177,7 @@ def find_shardings(
     if names:
         give_names(lowered.program, names)
     fixed = FixedChoices(None if in_specs is not None else mesh, keep or {}, replicated, most_axes, most_split or {})
-    return _searched(lowered.program, fixed, SearchBudget(budget, executor, seed), confirm, progress)
+    return _searched(lowered.program, fixed, SearchBudget(budget, executor, seed), (confirm, effort), progress)
 
 
 def call_shardings(
@@ -182,7 +185,7 @@ def call_shardings(
     target: Target,
     fixed: FixedChoices,
     budget: SearchBudget,
-    confirm: int,
+    confirm: tuple[int, str],
     progress: Progress | None = None,
     limits: Limits = USUAL,
 ) -> ShardingSearch:
@@ -194,9 +197,12 @@ def call_shardings(
 
 
 def _searched(
-    program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: int, progress: Progress | None
+    program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: tuple[int, str], progress: Progress | None
 ) -> ShardingSearch:
+    count, effort = confirm
+    if effort not in [one.value for one in CompileEffort]:
+        raise ValueError(f"effort={effort!r} is not an effort; give 'low' or 'default'")
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):
-        search.confirm_best(confirm, progress)
+        search.confirm_best(count, progress, CompileEffort(effort))
     return ShardingSearch(search)

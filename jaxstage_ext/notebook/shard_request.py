@@ -52,9 +52,8 @@ class ShardRequest(Request):
         budget = SearchBudget(self.options.budget, seed=self.options.seed)
         told = _nothing if self.options.quiet else _progress_line()
         try:
-            return call_shardings(
-                call, plan.targets[0], self._fixed(call), budget, self.options.confirm, told, plan.limits
-            )
+            wanted = self.options.confirm, self.options.effort
+            return call_shardings(call, plan.targets[0], self._fixed(call), budget, wanted, told, plan.limits)
         except Unavailable as why:
             raise UsageError(str(why)) from None
         except ValueError as error:

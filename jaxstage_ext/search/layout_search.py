@@ -71,7 +71,7 @@ class LayoutSearch:
         self._began = effort.clock()
 
     def run(self, progress: Progress = silent) -> LayoutsFound:
-        """Search until all is tried or the budget is spent.
+        """Search until all is tried or the budget is spent, the first layouts at least.
 
         What `progress` raises ends it, and is raised; `found` has what was found by then.
         """
@@ -123,7 +123,7 @@ class LayoutSearch:
         def turn() -> None:
             seconds = self._effort.clock() - self._began
             progress(seconds, self._step())
-            if seconds >= self._effort.budget:
+            if seconds >= self._effort.budget and self._tried:
                 raise _BudgetSpent
 
         for specs, estimate in scored(self._effort.executor, self._scoring, waiting, self._effort.in_flight, turn):

@@ -17,6 +17,7 @@ _TIMES = {
     "memory": ("memory", "of the estimate, operations that memory bounds"),
     "collectives": ("collectives", "of the estimate, collectives, one after the other"),
 }
+_EFFORT = "how hard the compiler tried; times of low effort do not rank layouts"
 _COMPILED = {
     "compiled_time": ("least", "s", "lower bound of the compiled program's time"),
     "compiled_memory": ("needed", "B", "memory needed per device, by the compiler"),
@@ -47,6 +48,7 @@ def layout_table(found: LayoutsFound) -> Table:
         ),
         "on_front": Column([one.on_front for one in layouts], doc="whether no other is both faster and smaller"),
         **{name: _compiled(layouts, *about) for name, about in _COMPILED.items()},
+        "effort": Column([one.compiled.effort.value if one.compiled else None for one in layouts], doc=_EFFORT),
     }
     notes = (wording.extent(found), wording.ESTIMATE, *found.notes)
     return Table("layouts", columns, _reasons(layouts), notes)
@@ -81,6 +83,7 @@ def _reasons(layouts: Sequence[ScoredLayout]) -> Mapping[tuple[int, str], str]:
         unknown = "; ".join(one.estimate.unknown)
         reasons |= {(row, name): unknown for name, (field, _) in _TIMES.items() if _lacks(one.estimate, field)}
         why = wording.NOT_COMPILED if one.compiled is None else _why(one.compiled)
+        reasons |= {(row, "effort"): why} if one.compiled is None else {}
         reasons |= {(row, name): why for name, (field, *_) in _COMPILED.items() if _lacks(one.compiled, field)}
     return reasons
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.report.text.units import duration, plural
-from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout, SearchEnd
+from jaxstage_ext.search.layout_result import CompileEffort, LayoutsFound, ScoredLayout, SearchEnd
 
 
 def no_budget(budget: float) -> str:
@@ -31,8 +31,8 @@ def extent(found: LayoutsFound) -> str:
 
 
 ESTIMATE = (
-    "Times are estimates by shapes and Shardy's propagation, except compiled_time. Whether a layout fits is known only "
-    "of those compiled."
+    "Times are estimates by shapes and Shardy's propagation, except compiled_time, which at low effort does not rank "
+    "layouts. Whether a layout fits is known only of those compiled."
 )
 NOT_COMPILED = "not compiled; .confirm(number) compiles it"
 COMPILER_SILENT = "the compiler does not say"
@@ -45,7 +45,8 @@ def best(found: LayoutsFound, layout: ScoredLayout) -> str:
 
 
 def _time(layout: ScoredLayout) -> str:
-    compiled = layout.compiled.least if layout.compiled is not None else None
-    if compiled is not None:
-        return f": at least {duration(compiled)}, compiled"
+    """The compiled time of the default effort, else the estimate: times of low effort do not rank layouts."""
+    figures = layout.compiled
+    if figures is not None and figures.least is not None and figures.effort is CompileEffort.DEFAULT:
+        return f": at least {duration(figures.least)}, compiled"
     return f": {duration(layout.estimate.middle)} by estimate" if layout.estimate.middle is not None else ""

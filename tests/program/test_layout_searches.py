@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax.sharding import PartitionSpec as P
-from searched_models import Step, conv, mlp, moe
+from searched_models import Step, conv, mlp, moe, shape
 
 import jaxstage_ext
 from jaxstage_ext.analysis.sharding.layout_work import LayoutCosts
@@ -92,6 +92,23 @@ def test_an_elementwise_program_takes_time() -> None:
     assert best.estimate.collectives == 0.0
     bandwidth = 3.35e12
     assert best.estimate.least == pytest.approx(2 * (1 << 20) * 8 * 4 / 8 / bandwidth, rel=0.05)
+
+
+def test_data_that_a_result_is_as_large_as_are_no_parameters() -> None:
+    params: Any = {"up": shape(64, 256), "down": shape(256, 64)}
+    search = searched((lambda params, x: jnp.tanh(x @ params["up"]) @ params["down"], (params, shape(4096, 64))))
+    assert search.best.kind is LayoutKind.DATA
+    assert len(search.found.notes) == 1 and "params" in search.found.notes[0]
+
+
+@pytest.mark.seldom("compiles five layouts each of four programs for two targets")
+@pytest.mark.parametrize("target", ["v5e:2x4", "h100:8"])
+def test_the_best_compiled_layout_is_among_the_first_kinds(target: str) -> None:
+    """At the default effort. Of the first kinds three are compiled, so that the best is among them."""
+    for model in (mlp(256, 1024, 65536), mlp(4096, 16384, 256), moe(32, 1024, 4096, 1024), conv(32, 256)):
+        search = searched(model, target, confirm=5, effort="default")
+        compiled = [one for one in search.found.layouts if one.compiled is not None]
+        assert search.best in compiled[:3]
 
 
 def step(params: Any, x: jax.Array, y: jax.Array) -> Any:

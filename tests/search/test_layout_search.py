@@ -12,9 +12,16 @@ import pytest
 from made_up_layouts import MadeUp, scoring
 
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.search import layout_space
+from jaxstage_ext.search import layout_choice, layout_space
 from jaxstage_ext.search.kinds import LayoutKind
-from jaxstage_ext.search.layout_result import LayoutEstimate, LayoutsFound, SearchEnd
+from jaxstage_ext.search.layout_result import (
+    CompiledFigures,
+    CompiledState,
+    CompileEffort,
+    LayoutEstimate,
+    LayoutsFound,
+    SearchEnd,
+)
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
 from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
 from jaxstage_ext.search.search_problem import (
@@ -157,3 +164,30 @@ def test_the_front_is_what_no_other_layout_beats(executor: ThreadPoolExecutor) -
     assert {points[n] for n in range(len(points)) if n not in beaten} == {
         points[one.number] for one in layouts if one.on_front
     }
+
+
+def test_times_of_low_effort_rank_no_layouts(executor: ThreadPoolExecutor) -> None:
+    layouts = list(searched(MID, executor, limits=TWO_AXES).layouts[:4])
+    assert layout_choice.best(layouts, None).number == 0
+    done, failed, too_large = CompiledState.COMPILED, CompiledState.FAILED, CompiledState.DOES_NOT_FIT
+    layouts[0] = replace(layouts[0], compiled=CompiledFigures(too_large, CompileEffort.LOW))
+    layouts[1] = replace(layouts[1], compiled=CompiledFigures(failed, CompileEffort.LOW))
+    assert layout_choice.best(layouts, None).number == 2
+    assert not layout_choice.is_known_too_large(layouts[1], None)  # a compile that failed says nothing of its memory
+    layouts[2] = replace(layouts[2], compiled=CompiledFigures(done, CompileEffort.LOW, least=9.0))
+    layouts[3] = replace(layouts[3], compiled=CompiledFigures(done, CompileEffort.LOW, least=1.0))
+    assert layout_choice.best(layouts, None).number == 2
+    both = [replace(one, compiled=replace(one.compiled, effort=CompileEffort.DEFAULT)) for one in layouts[2:]]
+    assert layout_choice.best([*layouts[:2], *both], None).number == 3
+
+
+def test_the_next_to_compile_is_of_another_kind_or_smaller(executor: ThreadPoolExecutor) -> None:
+    layouts = searched(MID, executor, limits=TWO_AXES).layouts
+    first = layout_choice.next_to_compile(layouts, [], [], None)
+    assert first == 0
+    other = layout_choice.next_to_compile(layouts, [0], [0], None)
+    assert other is not None and layouts[other].kind is not layouts[0].kind
+    smaller = layout_choice.next_to_compile(layouts, [0], [], None)
+    assert smaller is not None
+    same_kind = layouts[smaller].kind is layouts[0].kind
+    assert not same_kind or layouts[smaller].estimate.argument_bytes < layouts[0].estimate.argument_bytes

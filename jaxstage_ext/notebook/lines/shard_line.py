@@ -41,6 +41,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _effort(text: str) -> str:
+    if text not in ("low", "default"):
+        raise ArgumentTypeError(f"{text!r} is not an effort; give low or default")
+    return text
+
+
 def _axes(text: str) -> int:
     if text not in ("1", "2", "3"):
         raise ArgumentTypeError(f"{text!r} is not a number of mesh axes from 1 to 3")
@@ -64,6 +70,13 @@ _OPTIONS = (
     ),
     Option("--budget", "Time for the search, without the compiles; 60s by default.", "60s", _seconds, default=60.0),
     Option("--confirm", "How many layouts of different kinds to compile; 3 by default.", "3", _count, default=3),
+    Option(
+        "--effort",
+        "low tells whether layouts compile and fit; default also ranks them by compiled times, which takes longer.",
+        "low",
+        _effort,
+        default="low",
+    ),
     Option("--axes", "Most axes of a mesh, from 1 to 3; 3 by default.", "3", _axes, default=3),
     Option("--no-replication", "Only layouts that use every axis of their mesh."),
     Option("--seed", "Decides the order in which layouts are tried; 0 by default.", "0", _count, default=0),

@@ -33,6 +33,11 @@ _LOW: dict[str, dict[str, Any]] = {
 _NO_TIME = (Outcome.NO_PEAKS, Outcome.NO_LINK_SPEED)
 
 
+def effort_of(program: Program, effort: CompileEffort) -> CompileEffort:
+    """The effort that a compile for a program's target makes: a compiler without a lower one makes its default."""
+    return effort if _LOW[target_platform(program)] else CompileEffort.DEFAULT
+
+
 def compiled_program(program: Program, call: Call, effort: CompileEffort) -> Program:
     """A call compiled for a program's target, in a worker where this kernel has CPUs alone."""
     low = _LOW[target_platform(program)] if effort is CompileEffort.LOW else {}

@@ -110,7 +110,7 @@ class ProgramSearch:
 
     @property
     def best(self) -> ScoredLayout:
-        """The layout to take: of the compiled that fit the fastest, else the first by the estimate."""
+        """The layout to take: the fastest of those compiled at the default effort, else the first that compiles."""
         return layout_choice.best(self.found.layouts, self.room)
 
     def layout(self, number: int) -> ScoredLayout:
@@ -170,6 +170,7 @@ class ProgramSearch:
         self, number: int, effort: CompileEffort = CompileEffort.LOW, progress: Progress | None = None
     ) -> CompiledFigures:
         """What a compile of a layout says; it stands in `found` from then on."""
+        effort = layout_confirmation.effort_of(self.program, effort)
         known = self.layout(number).compiled
         if known is not None and known.effort in (effort, CompileEffort.DEFAULT):
             return known
@@ -181,7 +182,9 @@ class ProgramSearch:
         self.found = replace(self.found, layouts=tuple(layouts))
         return figures
 
-    def confirm_best(self, count: int = 3, progress: Progress | None = None) -> tuple[int, ...]:
+    def confirm_best(
+        self, count: int = 3, progress: Progress | None = None, effort: CompileEffort = CompileEffort.LOW
+    ) -> tuple[int, ...]:
         """Compile the best layouts of different kinds until so many fit; the numbers of those compiled."""
         tried: list[int] = []
         while len(tried) < 2 * count:
@@ -189,7 +192,7 @@ class ProgramSearch:
             number = layout_choice.next_to_compile(self.found.layouts, tried, fitting, self.room)
             if number is None or len(fitting) >= count:
                 break
-            self.confirm(number, progress=progress)
+            self.confirm(number, effort, progress)
             tried.append(number)
         return tuple(tried)
 

@@ -75,12 +75,14 @@ def _twins(searchable: SearchableProgram, parameters: frozenset[int]) -> dict[in
 
 def _parameters(arguments: Sequence[NamedLeaf], results: Sequence[NamedLeaf]) -> tuple[frozenset[int], list[str]]:
     """The numbers of the arguments that are parameters or optimizer state, and what that rests on if it is unsure."""
-    if found := returned(arguments, results):
-        return found, []
+    found = returned(arguments, results)
     trees: dict[str, list[int]] = {}
     for number, leaf in enumerate(arguments):
         trees.setdefault(leaf.path.argument, []).append(number)
     containers = {name: numbers for name, numbers in trees.items() if len(numbers) > 1}
+    alone = {numbers[0] for numbers in trees.values() if len(numbers) == 1}
+    if found and not (containers and found <= alone):  # else a result is as large as the data by chance
+        return found, []
     if not containers or len(trees) == 1:
         return frozenset(), [wording.NO_PARAMETERS]
     return frozenset(n for numbers in containers.values() for n in numbers), [wording.assumed(list(containers))]

@@ -27,7 +27,7 @@ def layout(seconds: float | None, compiled: CompiledFigures | None = None) -> Sc
     return ScoredLayout(0, none, MESH, LayoutKind.DATA_TENSOR, (), (), estimate, compiled)
 
 
-COMPILED = CompiledFigures(CompiledState.COMPILED, CompileEffort.LOW, least=0.1)
+COMPILED = CompiledFigures(CompiledState.COMPILED, CompileEffort.DEFAULT, least=0.1)
 SAID: dict[str, object] = {
     "no budget": wording.no_budget(0),
     "progress": [wording.step(120, 432, 0.095), wording.step(1, 1, None)],

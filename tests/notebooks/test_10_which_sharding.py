@@ -11,7 +11,7 @@ from executed_notebooks import run, shown
 if TYPE_CHECKING:
     import nbformat
 
-pytestmark = pytest.mark.seldom("a search of all layouts and compiles for a TPU; the tab and the search have cheap tests")
+pytestmark = pytest.mark.seldom("a search of all layouts; the tab and the search have cheap tests")
 
 
 @pytest.fixture(scope="module")

@@ -130,11 +130,8 @@ def said_of_layouts(program: Program) -> list[str]:
     search = kept_search(program)
     if search is None:
         return []
-    return [
-        text
-        for text in (found_wording.take(search.found, search.room), found_wording.besides(search.found, search.room))
-        if text
-    ]
+    found, room = search.found, search.room
+    return list(filter(None, (found_wording.take(found, room), found_wording.besides(found, room))))
 
 
 def authors_arguments(program: Program) -> dict[str, str]:

@@ -1,12 +1,24 @@
 """Which layout to take, and by how much."""
 
-from made_searches import LAYOUTS, ROOM, MadeSearch, found
+from dataclasses import replace
+
+from made_searches import FITS, LAYOUTS, ROOM, MadeSearch, found
 
 from jaxstage_ext.search.drawn import found_wording as wording
+from jaxstage_ext.search.layout_result import CompiledState
 
 ESTIMATED, COMPILED = found(), MadeSearch()
 COMPILED.confirm(0)
 OWN_IS_BEST = found(LAYOUTS[4:5])
+FIRST = LAYOUTS[0]
+COMPILES = [
+    FITS,
+    replace(FITS, state=CompiledState.DOES_NOT_FIT, fits=False),
+    replace(FITS, state=CompiledState.FAILED, needed=None, reason="RESOURCE_EXHAUSTED"),
+    replace(FITS, fits=None, needed=None, room=None),
+]
+TRIED = [replace(FIRST, compiled=figures) for figures in COMPILES]
+UNKNOWN = replace(FIRST, candidate=None, estimate=replace(FIRST.estimate, compute=None))
 SAID: dict[str, object] = {
     "take": [wording.take(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), found(()))],
     "nothing fits": wording.take(found(LAYOUTS[5:]), ROOM),
@@ -17,6 +29,12 @@ SAID: dict[str, object] = {
     ],
     "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]))],
     "titles": [wording.layout_title(layout) for layout in LAYOUTS],
-    "compiled": [wording.compiled_text(layout) for layout in COMPILED.found.layouts[:2]],
+    "compiled": [wording.compiled_text(layout) for layout in (FIRST, *TRIED)],
+    "fit": [wording.fit(layout, ROOM) for layout in TRIED],
+    "as fast": wording.faster(FIRST, FIRST),
+    "times": [wording.range_text(layout) for layout in (FIRST, UNKNOWN)],
+    "as written": wording.layout_title(UNKNOWN),
+    "against the best": [wording.ratio_text(FIRST, best) for best in (None, ESTIMATED.layouts[0], LAYOUTS[3])],
+    "names": [wording.listed(names) for names in (["a"], ["a", "b", "c"])],
     "offer": [wording.OFFER, wording.RUNS_ALREADY, wording.NOT_SEARCHED],
 }

@@ -30,7 +30,7 @@ def found(search: ProgramSearch, most: int) -> Answer:
         "headline": wording.take(search.found, room),
         "said": wording.besides(search.found, room),
         "notes": [_said(note) for note in search.found.notes],
-        "target": search.title,
+        "target": search.title.split(" · ")[0],
         "capacity": room,
         "tried": search.found.tried,
         "seconds": shown.has_seconds,

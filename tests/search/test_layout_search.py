@@ -182,12 +182,17 @@ def test_times_of_low_effort_rank_no_layouts(executor: ThreadPoolExecutor) -> No
 
 
 def test_the_next_to_compile_is_of_another_kind_or_smaller(executor: ThreadPoolExecutor) -> None:
-    layouts = searched(MID, executor, limits=TWO_AXES).layouts
-    first = layout_choice.next_to_compile(layouts, [], [], None)
-    assert first == 0
-    other = layout_choice.next_to_compile(layouts, [0], [0], None)
-    assert other is not None and layouts[other].kind is not layouts[0].kind
-    smaller = layout_choice.next_to_compile(layouts, [0], [], None)
-    assert smaller is not None
-    same_kind = layouts[smaller].kind is layouts[0].kind
-    assert not same_kind or layouts[smaller].estimate.argument_bytes < layouts[0].estimate.argument_bytes
+    made = searched(MID, executor, limits=TWO_AXES).layouts[0]
+    kinds, sizes = (LayoutKind.DATA, LayoutKind.DATA, LayoutKind.TENSOR), (100, 50, 200)
+    layouts = [
+        replace(made, number=number, kind=kind, estimate=replace(made.estimate, argument_bytes=size))
+        for number, (kind, size) in enumerate(zip(kinds, sizes, strict=True))
+    ]
+    assert layout_choice.next_to_compile(layouts, [], [], None) == 0
+    assert layout_choice.next_to_compile(layouts, [0], [0], None) == 2  # its kind fits
+    assert layout_choice.next_to_compile(layouts, [0], [], None) == 1  # its kind did not fit, a smaller one may
+    assert layout_choice.next_to_compile(layouts, [0, 1], [1], None) == 2
+    assert layout_choice.next_to_compile(layouts, [0, 1, 2], [], None) is None
+    assert (
+        layout_choice.next_to_compile(layouts, [0, 1], [1], room=150) is None
+    )  # its arguments alone exceed the device

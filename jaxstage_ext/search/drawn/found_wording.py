@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from jaxstage_ext.report.text.units import rounded, scaled
 from jaxstage_ext.search.drawn.layout_columns import PointState, best_of, state_of
 from jaxstage_ext.search.layout_candidate import MeshAxis
-from jaxstage_ext.search.layout_result import LayoutsFound, ScoredLayout
+from jaxstage_ext.search.layout_result import CompileEffort, LayoutsFound, ScoredLayout
 from jaxstage_ext.search.search_wording import extent
 
 NOTHING_FITS = "No layout fits: the arguments alone take more than the {} of one device in each."
@@ -35,12 +35,20 @@ def besides(found: LayoutsFound, room: int | None) -> str:
 
 
 def _take(found: LayoutsFound, best: ScoredLayout) -> str:
-    own, what = found.own, f"{layout_title(best)}, {time_text(best)} a call"
+    own, what = found.own, f"{layout_title(best)}, {call_time(best)}"
     if best.is_own:
         return f"Keep your own specs: {what}."
     if own is None:
         return f"Take {what}."
     return f"Take {what}: {faster(own, best)}."
+
+
+def call_time(layout: ScoredLayout) -> str:
+    """`at least 2.18 ms a call as compiled`, else `an estimated 94.9 ms a call`."""
+    compiled = layout.compiled
+    if compiled is not None and compiled.effort is CompileEffort.DEFAULT and compiled.least is not None:
+        return f"at least {scaled(compiled.least, 's')} a call as compiled"
+    return "time unknown" if layout.estimate.middle is None else f"an estimated {time_text(layout)} a call"
 
 
 def faster(own: ScoredLayout, best: ScoredLayout) -> str:

@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+from dataclasses import replace
+
 from made_searches import FITS, LAYOUTS, ROOM, MadeSearch, found
 
 from jaxstage_ext.search.drawn import found_wording as wording
+from jaxstage_ext.search.layout_result import CompiledFigures, CompiledState, CompileEffort
 from jaxstage_ext.search.layout_result import CompiledState
 
 ESTIMATED, COMPILED = found(), MadeSearch()
@@ -19,6 +22,7 @@ COMPILES = [
 ]
 TRIED = [replace(FIRST, compiled=figures) for figures in COMPILES]
 UNKNOWN = replace(FIRST, candidate=None, estimate=replace(FIRST.estimate, compute=None))
+TIMED = CompiledFigures(CompiledState.COMPILED, CompileEffort.DEFAULT, least=0.0912)
 SAID: dict[str, object] = {
     "take": [wording.take(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), found(()))],
     "nothing fits": wording.take(found(LAYOUTS[5:]), ROOM),
@@ -26,6 +30,11 @@ SAID: dict[str, object] = {
         wording.besides(ESTIMATED, ROOM),
         wording.besides(COMPILED.found, ROOM),
         wording.besides(ESTIMATED, None),
+    ],
+    "times of a call": [
+        wording.call_time(replace(LAYOUTS[0], compiled=TIMED)),
+        wording.call_time(replace(LAYOUTS[0], compiled=replace(TIMED, effort=CompileEffort.LOW))),
+        wording.call_time(replace(LAYOUTS[0], estimate=replace(LAYOUTS[0].estimate, compute=None))),
     ],
     "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]))],
     "titles": [wording.layout_title(layout) for layout in LAYOUTS],

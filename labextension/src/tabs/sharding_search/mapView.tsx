@@ -1,3 +1,4 @@
+import { unquoted } from "../../parts/said";
 import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { placeOf, useCanvas } from "../../parts/canvas";
 import { Tip } from "../../parts/tip";
@@ -82,7 +83,7 @@ export function MapView(props: Props) {
   const { drawn, width } = sized();
   const shown = pointed >= 0 && isPlaced(layouts, pointed) ? pointed : -1;
   const said = shown < 0 ? [] : tipLines(found, shown);
-  const label = `Map of ${counted(layouts.length)} layouts by time and memory. ${found.headline} Arrows go along the front, Enter opens a layout.`;
+  const label = `Map of ${counted(layouts.length)} layouts by time and memory. ${unquoted(found.headline)} Arrows go along the front, Enter opens a layout.`;
   return (
     <div class="jxs-ss-map">
       <canvas ref={ground} aria-hidden="true" />

@@ -2,13 +2,10 @@
 
 from dataclasses import replace
 
-from dataclasses import replace
-
 from made_searches import FITS, LAYOUTS, ROOM, MadeSearch, found
 
 from jaxstage_ext.search.drawn import found_wording as wording
 from jaxstage_ext.search.layout_result import CompiledFigures, CompiledState, CompileEffort
-from jaxstage_ext.search.layout_result import CompiledState
 
 ESTIMATED, COMPILED = found(), MadeSearch()
 COMPILED.confirm(0)

@@ -7,22 +7,48 @@ from collections.abc import Collection, Sequence
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_result import CompiledState, CompileEffort, ScoredLayout
 
+_CLEARLY = 0.9
+"""Of the time of the first by estimate: what is less is clearly faster."""
+
 
 def best(layouts: Sequence[ScoredLayout], room: int | None) -> ScoredLayout:
     """The layout to take of those that compile and fit, or may fit.
 
-    Where some were compiled at the default effort it is the one of the least compiled time among these, else the first
-    by estimate: times at low effort do not rank layouts as the default effort does (on a v5e an FSDP step of an MLP has
-    1.05 ms there and 0.14 ms at the default). Raises ValueError where there are none.
+    The first of these by estimate, unless it was compiled at the default effort: then the one of the least compiled
+    time among all that were. Times at low effort do not rank layouts (on a v5e an FSDP step of an MLP has 1.05 ms there
+    and 0.14 ms at the default). Raises ValueError where there are none.
     """
     if not layouts:
         raise ValueError("no layout was scored")
-    compiled = [one for one in layouts if one.compiled and one.compiled.state is CompiledState.COMPILED]
-    timed = [one for one in compiled if _seconds(one) is not None]
+    compiled = _compiled(layouts)
     possible = [one for one in layouts if one.compiled is None and not is_known_too_large(one, room)]
-    if timed:
-        return min(timed, key=lambda one: (_seconds(one), one.number))
-    return (compiled or possible or layouts)[0]
+    first = (compiled or possible or layouts)[0]
+    if _seconds(first) is None:
+        return first
+    return min((one for one in compiled if _seconds(one) is not None), key=lambda one: (_seconds(one), one.number))
+
+
+def contenders(layouts: Sequence[ScoredLayout]) -> tuple[int, ...]:
+    """The two layouts between which a compile at the default effort has to decide; empty where nothing is open.
+
+    The first by estimate and the fastest as compiled at low effort, where these are two and clearly apart: XLA's
+    partitioner may choose other collectives than the estimate has (an FSDP step of a conv net: 1.87 ms estimated, 8.59
+    ms compiled).
+    """
+    timed = [one for one in _compiled(layouts) if one.compiled is not None and one.compiled.least is not None]
+    if not timed or _seconds(timed[0]) is not None:
+        return ()
+    fastest = min(timed, key=_least)
+    return (timed[0].number, fastest.number) if _least(fastest) < _CLEARLY * _least(timed[0]) else ()
+
+
+def _compiled(layouts: Sequence[ScoredLayout]) -> list[ScoredLayout]:
+    return [one for one in layouts if one.compiled and one.compiled.state is CompiledState.COMPILED]
+
+
+def _least(layout: ScoredLayout) -> float:
+    figures = layout.compiled
+    return float("inf") if figures is None or figures.least is None else figures.least
 
 
 def _seconds(layout: ScoredLayout) -> float | None:

@@ -20,6 +20,7 @@ from jaxstage_ext.search.layout_result import (
     CompileEffort,
     LayoutEstimate,
     LayoutsFound,
+    ScoredLayout,
     SearchEnd,
 )
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
@@ -179,6 +180,26 @@ def test_times_of_low_effort_rank_no_layouts(executor: ThreadPoolExecutor) -> No
     assert layout_choice.best(layouts, None).number == 2
     both = [replace(one, compiled=replace(one.compiled, effort=CompileEffort.DEFAULT)) for one in layouts[2:]]
     assert layout_choice.best([*layouts[:2], *both], None).number == 3
+
+
+def test_the_default_effort_decides_where_estimate_and_low_effort_disagree(executor: ThreadPoolExecutor) -> None:
+    made = searched(MID, executor, limits=TWO_AXES).layouts[:3]
+
+    def compiled(*times: tuple[CompileEffort, float | None]) -> list[ScoredLayout]:
+        done = (CompiledFigures(CompiledState.COMPILED, effort, least=least) for effort, least in times)
+        return [replace(layout, compiled=figures) for layout, figures in zip(made, done, strict=True)]
+
+    low, default = CompileEffort.LOW, CompileEffort.DEFAULT
+    assert layout_choice.contenders(made) == ()
+    assert layout_choice.contenders(compiled((low, 1.0), (low, 0.95), (low, 2.0))) == ()
+    assert layout_choice.contenders(compiled((low, 1.0), (low, 0.85), (low, 0.5))) == (0, 2)
+    assert layout_choice.contenders(compiled((low, None), (low, None), (low, None))) == ()
+    settled = compiled((default, 0.9), (low, 0.85), (default, 0.7))
+    assert layout_choice.contenders(settled) == () and layout_choice.best(settled, None).number == 2
+    settled = compiled((default, 0.6), (low, 0.85), (default, 0.7))
+    assert layout_choice.best(settled, None).number == 0
+    asked_for = compiled((low, 1.0), (default, 1.2), (low, 1.1))  # one that the user compiled is not the best for that
+    assert layout_choice.best(asked_for, None).number == 0
 
 
 def test_the_next_to_compile_is_of_another_kind_or_smaller(executor: ThreadPoolExecutor) -> None:

@@ -110,7 +110,7 @@ class ProgramSearch:
 
     @property
     def best(self) -> ScoredLayout:
-        """The layout to take: the fastest of those compiled at the default effort, else the first that compiles."""
+        """The layout to take: the first by estimate that compiles and fits, or what is faster at the default effort."""
         return layout_choice.best(self.found.layouts, self.room)
 
     def layout(self, number: int) -> ScoredLayout:
@@ -162,7 +162,7 @@ class ProgramSearch:
         with self._lock:
             if (number, effort) not in self._compiled:
                 call = layout_call(self.program, self.searchable, self.layout(number))
-                (progress or silent)(0.0, f"compiling layout {number}")
+                (progress or silent)(0.0, f"compiling layout {number} at {effort.value} effort")
                 self._compiled[number, effort] = layout_confirmation.compiled_program(self.program, call, effort)
             return self._compiled[number, effort]
 
@@ -185,7 +185,10 @@ class ProgramSearch:
     def confirm_best(
         self, count: int = 3, progress: Progress | None = None, effort: CompileEffort = CompileEffort.LOW
     ) -> tuple[int, ...]:
-        """Compile the best layouts of different kinds until so many fit; the numbers of those compiled."""
+        """Compile the best layouts of different kinds until so many fit; the numbers of those compiled.
+
+        Where estimates and times at low effort disagree on the first, the two are compiled at the default effort.
+        """
         tried: list[int] = []
         while len(tried) < 2 * count:
             fitting = [n for n in tried if self._compiles(n)]
@@ -194,6 +197,8 @@ class ProgramSearch:
                 break
             self.confirm(number, effort, progress)
             tried.append(number)
+        for number in layout_choice.contenders(self.found.layouts):
+            self.confirm(number, CompileEffort.DEFAULT, progress)
         return tuple(tried)
 
     def _compiles(self, number: int) -> bool:

@@ -20,6 +20,17 @@ COMPILES = [
 TRIED = [replace(FIRST, compiled=figures) for figures in COMPILES]
 UNKNOWN = replace(FIRST, candidate=None, estimate=replace(FIRST.estimate, compute=None))
 TIMED = CompiledFigures(CompiledState.COMPILED, CompileEffort.DEFAULT, least=0.0912)
+TOO_LARGE, SETTLED = MadeSearch(), MadeSearch()
+TOO_LARGE.found = replace(
+    TOO_LARGE.found, layouts=(replace(TOO_LARGE.found.layouts[0], compiled=COMPILES[1]), *TOO_LARGE.found.layouts[1:])
+)
+SETTLED.found = replace(
+    SETTLED.found,
+    layouts=tuple(
+        replace(layout, compiled=replace(TIMED, least=least)) if least else layout
+        for layout, least in zip(SETTLED.found.layouts, (0.12, 0.0912, None, None, None, None), strict=True)
+    ),
+)
 SAID: dict[str, object] = {
     "take": [wording.take(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), found(()))],
     "nothing fits": wording.take(found(LAYOUTS[5:]), ROOM),
@@ -27,6 +38,8 @@ SAID: dict[str, object] = {
         wording.besides(ESTIMATED, ROOM),
         wording.besides(COMPILED.found, ROOM),
         wording.besides(ESTIMATED, None),
+        wording.besides(TOO_LARGE.found, ROOM),
+        wording.besides(SETTLED.found, ROOM),
     ],
     "times of a call": [
         wording.call_time(replace(LAYOUTS[0], compiled=TIMED)),
@@ -35,7 +48,7 @@ SAID: dict[str, object] = {
     ],
     "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]))],
     "titles": [wording.layout_title(layout) for layout in LAYOUTS],
-    "compiled": [wording.compiled_text(layout) for layout in (FIRST, *TRIED)],
+    "compiled": [wording.compiled_text(layout) for layout in (FIRST, *TRIED, SETTLED.found.layouts[0])],
     "fit": [wording.fit(layout, ROOM) for layout in TRIED],
     "as fast": wording.faster(FIRST, FIRST),
     "times": [wording.range_text(layout) for layout in (FIRST, UNKNOWN)],

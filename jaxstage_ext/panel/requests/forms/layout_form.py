@@ -52,6 +52,7 @@ def _columns(shown: LayoutColumns) -> dict[str, Any]:
         "state": shown.state,
         "front": shown.front,
         "kind": CodedTexts.of(layout.kind.value for layout in shown.layouts),
+        "compiled": CodedTexts.of(wording.compiled_text(layout) for layout in shown.layouts),
         "mesh": CodedTexts.of(_said(wording.mesh_text(layout)) for layout in shown.layouts),
         "title": TextLines(_said(wording.layout_title(layout)) for layout in shown.layouts),
     }

@@ -1,9 +1,8 @@
 import { scaled } from "../../wire/figures";
 import { LOOKS, looksOf } from "./layoutMap";
 import { KindMark } from "./legend";
-import { COMPILED, ESTIMATE, FAILED, FITS, type Found, TOO_LARGE, ratio } from "./read";
+import { ESTIMATE, type Found, ratio } from "./read";
 
-const WORDS: Record<number, string> = { [ESTIMATE]: "no", [FITS]: "fits", [TOO_LARGE]: "does not fit", [FAILED]: "failed", [COMPILED]: "compiled" };
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 /** Arrows go from row to row. */
@@ -59,7 +58,7 @@ export function BestList({ found, chosen, onChoose }: Props) {
               <td>{time(row)}</td>
               <td>{row === best ? <b>best</b> : ratio(found, row)}</td>
               <td>{scaled(layouts.arguments[row] as number, "B")}</td>
-              <td data-state={layouts.state[row]}>{WORDS[layouts.state[row] ?? ESTIMATE]}</td>
+              <td data-state={layouts.state[row]}>{layouts.compiled(row)}</td>
             </tr>
           ))}
         </tbody>

@@ -31,6 +31,8 @@ export interface Layouts {
   kind: Int32Array;
   kinds: string[];
   mesh: (row: number) => string;
+  /** What a compile gave, in a few words; "no" of an estimate. */
+  compiled: (row: number) => string;
   /** In words: its kind, and what each axis does. */
   titles: string[];
 }
@@ -97,7 +99,7 @@ async function readLayouts(reply: Reply): Promise<Layouts> {
   const length = columns.lengthOf("number");
   const float = (name: string) => columns.sized(name, new Float32Array(length).fill(Number.NaN));
   const flags = (name: string) => columns.sized(name, new Uint8Array(length));
-  const [kinds, meshes] = [textsOf(columns, "kind", length), textsOf(columns, "mesh", length)];
+  const [kinds, meshes, compiled] = [textsOf(columns, "kind", length), textsOf(columns, "mesh", length), textsOf(columns, "compiled", length)];
   return {
     length,
     number: columns.ints("number", length),
@@ -111,6 +113,7 @@ async function readLayouts(reply: Reply): Promise<Layouts> {
     kind: kinds.codes,
     kinds: kinds.strings.slice(0, MOST_KINDS),
     mesh: (row) => textIn(meshes, row),
+    compiled: (row) => textIn(compiled, row),
     titles: linesOf(columns, "title"),
   };
 }

@@ -174,7 +174,9 @@ TABS: tuple[Tab, ...] = (
     ),
     Tab(
         "sharding_search",
-        lambda program: kept_search(program) is not None or can_be_searched(program),
+        lambda program: (
+            kept_search(program) is not None or (program.jax_lowered is not None and can_be_searched(program))
+        ),
         tab_requests.of_sharding_search,
         first=(("sharding_search", {"most": tab_requests.MOST_LAYOUTS}),),
         price=Price.NOTHING,

@@ -57,7 +57,7 @@ def test_every_tab_of_the_page_works(inspection: Inspection, tmp_path: Path, bro
     expect(tabs.first).to_be_visible()
     names = tabs.all_inner_texts()
     assert names == [
-        *("Findings", "Code", "Answers", "Cost", "Memory", "Dtypes", "Layouts", "Effects"),
+        *("Findings", "Code", "Answers", "Cost", "Memory", "Dimensions", "Dtypes", "Layouts", "Effects"),
         *("Passes", "Machine code", "Options"),
     ]
     for name in names:

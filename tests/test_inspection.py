@@ -261,6 +261,6 @@ def test_public_names() -> None:
         "measure_ceilings",
         "profile",
     }
-    names |= {"UnexpectedCompile", "compile_cache", "compiles", "expect_compiles"}
+    names |= {"UnexpectedCompile", "compile_cache", "compiles", "expect_compiles", "find_shardings"}
     assert set(jaxstage_ext.__all__) == names <= set(dir(jaxstage_ext))
     assert all(getattr(jaxstage_ext, name).__doc__ for name in names)

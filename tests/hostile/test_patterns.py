@@ -44,6 +44,7 @@ MADE = {
     ("program.questions.foreign_targets", "re.search"): "one name, escaped",
     ("program.machine_code.kernels", "re.search"): "one of two names; again, the quote behind it ends a match",
     ("panel.search", "re.compile"): "test_names_are_looked_up_in_linear_time",
+    ("search.path_rules", "re.search"): "one path, escaped, with its numbers as digits",
     ("worker.inside.whole_files", "re.compile"): "names of files",
     ("report.text.public_paths", "re.compile"): "test_paths_are_shortened_in_linear_time",
     ("report.text.public_paths", "re.fullmatch"): "test_paths_are_shortened_in_linear_time",

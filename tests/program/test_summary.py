@@ -18,7 +18,7 @@ def views(inspection):
 
 
 def test_the_views_are_those_that_have_something_to_show():
-    assert views(inspect(jnp.tanh, X, stage="lower")) == ["findings", "code", "cost"]
+    assert views(inspect(jnp.tanh, X, stage="lower")) == ["findings", "code", "cost", "dimensions", "sharding_search"]
     compiled = inspect(jnp.tanh, X)
     assert views(compiled) == [
         "findings",
@@ -26,6 +26,8 @@ def test_the_views_are_those_that_have_something_to_show():
         "answers",
         "cost",
         "memory",
+        "dimensions",
+        "sharding_search",
         "layouts",
         "passes",
         "machine",

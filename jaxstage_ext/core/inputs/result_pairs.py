@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 Kind = tuple[tuple[int, ...], str]
 """The shape and the dtype of a leaf."""
-_STEP = re.compile(r"\[[^\]]*\]|\.\w+")
+_STEP = re.compile(r"\[[^\]]{0,200}\]|\.\w+")
 
 
 @dataclass(frozen=True)

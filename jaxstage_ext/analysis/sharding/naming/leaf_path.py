@@ -6,7 +6,9 @@ import functools
 import re
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"\[(['\"])(?P<key>.*?)\1\]|\[(?P<index>[^\]'\"]*)\]|\.(?P<attribute>\w+)|(?P<name>[^.\[]+)")
+_TOKEN = re.compile(
+    r"\[(['\"])(?P<key>.{0,200}?)\1\]|\[(?P<index>[^\[\]'\"]*+)\]|\.(?P<attribute>\w+)|(?P<name>[^.\[]+)"
+)
 _NUMBER = re.compile(r"\d+")
 _KINDS_OF_ARRAY = frozenset(
     ["kernel", "weight", "weights", "w", "bias", "b", "scale", "gamma", "beta", "embedding", "table"]

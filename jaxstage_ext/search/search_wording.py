@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.report.text.units import duration, plural
-from jaxstage_ext.search.layout_result import CompileEffort, LayoutsFound, ScoredLayout, SearchEnd
+from jaxstage_ext.search.layout_result import LayoutsFound, SearchEnd
 
 
 def no_budget(budget: float) -> str:
@@ -36,17 +36,3 @@ ESTIMATE = (
 )
 NOT_COMPILED = "not compiled; .confirm(number) compiles it"
 COMPILER_SILENT = "the compiler does not say"
-
-
-def best(found: LayoutsFound, layout: ScoredLayout) -> str:
-    """`data × tensor on data=4, model=2: 95 ms by a compile; best of all 432 layouts`."""
-    mesh = ", ".join(f"{name}={size}" for name, size in layout.mesh.items())
-    return f"{layout.kind.value} on {mesh}{_time(layout)}; {extent(found)}"
-
-
-def _time(layout: ScoredLayout) -> str:
-    """The compiled time of the default effort, else the estimate: times of low effort do not rank layouts."""
-    figures = layout.compiled
-    if figures is not None and figures.least is not None and figures.effort is CompileEffort.DEFAULT:
-        return f": at least {duration(figures.least)}, compiled"
-    return f": {duration(layout.estimate.middle)} by estimate" if layout.estimate.middle is not None else ""

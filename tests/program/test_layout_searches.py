@@ -208,6 +208,24 @@ def test_a_search_goes_on_where_it_ended(small: ShardingSearch) -> None:
     assert replace(again.found, seconds=0.0) == replace(first.found, seconds=0.0)
 
 
+class CountedTasks(ThreadPoolExecutor):
+    """Counts the tasks that it is given."""
+
+    given = 0
+
+    def submit(self, *task: Any, **more: Any) -> Any:
+        self.given += 1
+        return super().submit(*task, **more)
+
+
+def test_a_task_is_a_fraction_of_a_second_so_that_a_budget_is_kept() -> None:
+    """4,000 operations a task: those of all layouts together are several times that."""
+    with CountedTasks(2) as executor:
+        search = searched(mlp(128, 512, 4096), executor=executor)
+    operations = search.tried * len(search._search.searchable.module.ops)
+    assert operations > 8_000 and executor.given >= operations / 4_500
+
+
 def test_confirmed_layouts_have_figures_of_their_own() -> None:
     search = searched(mlp(32, 64, 512), confirm=2)
     compiled = [one for one in search.found.layouts if one.compiled is not None]

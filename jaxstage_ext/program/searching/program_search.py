@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from jaxstage_ext.program.device.target_title import target_title
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.partitioned import SearchableProgram, partitioner_of
+from jaxstage_ext.program.questions.partitioned import WORKERS, SearchableProgram, partitioner_of
 from jaxstage_ext.program.searching import kept_estimates, layout_confirmation
 from jaxstage_ext.program.searching import refusal_wording as wording
 from jaxstage_ext.program.searching.layout_call import layout_call
@@ -287,7 +287,7 @@ class _Workers:
     def __enter__(self) -> Executor:
         if self.given is not None:
             return self.given
-        self.own = ThreadPoolExecutor(1, thread_name_prefix="jaxstage-layouts")
+        self.own = ThreadPoolExecutor(WORKERS, thread_name_prefix="jaxstage-layouts")
         return self.own
 
     def __exit__(self, *error: object) -> None:

@@ -219,11 +219,11 @@ class CountedTasks(ThreadPoolExecutor):
 
 
 def test_a_task_is_a_fraction_of_a_second_so_that_a_budget_is_kept() -> None:
-    """4,000 operations a task: those of all layouts together are several times that."""
+    """4,000 operations a task; a request of 16,000, which is about a second's work, would be one task."""
     with CountedTasks(2) as executor:
         search = searched(mlp(128, 512, 4096), executor=executor)
     operations = search.tried * len(search._search.searchable.module.ops)
-    assert operations > 8_000 and executor.given >= operations / 4_500
+    assert 5_000 < operations < 16_000 and executor.given >= operations / 4_000
 
 
 def test_confirmed_layouts_have_figures_of_their_own() -> None:

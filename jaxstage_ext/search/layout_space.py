@@ -105,7 +105,8 @@ def is_of_smaller_mesh(problem: SearchProblem, specs: LayoutSpecs) -> bool:
 def _renamed(specs: LayoutSpecs, order: Sequence[int]) -> LayoutSpecs:
     names = {name: str(place) for (name, _), place in zip(specs.mesh, order, strict=True)}
     made = {
-        spec: tuple(tuple(names[axis] for axis in axes) for axes in spec or ()) for spec in dict.fromkeys(specs.arguments)
+        spec: tuple(tuple(names[axis] for axis in axes) for axes in spec or ())
+        for spec in dict.fromkeys(specs.arguments)
     }
     renamed = tuple(made[spec] for spec in specs.arguments)
     mesh = tuple((str(place), size) for place, (_, size) in enumerate(specs.mesh))

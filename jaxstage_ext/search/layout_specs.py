@@ -52,7 +52,10 @@ def specs_of(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutSpecs:
 
 
 def _spec_of_kind(
-    problem: SearchProblem, argument: SearchedArgument, candidate: LayoutCandidate, found: dict[tuple[Any, ...], AxisSpec]
+    problem: SearchProblem,
+    argument: SearchedArgument,
+    candidate: LayoutCandidate,
+    found: dict[tuple[Any, ...], AxisSpec],
 ) -> AxisSpec:
     """The spec of an argument, which equal arguments of other layers share in `found`."""
     kind = (argument.shape, argument.bits, argument.role, argument.dimensions)

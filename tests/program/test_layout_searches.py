@@ -242,7 +242,6 @@ def test_confirmed_layouts_have_figures_of_their_own() -> None:
 
 def test_what_cannot_be_searched_is_one_sentence() -> None:
     fn, args = mlp(32, 64, 512)
-    jitted = jax.jit(fn, out_shardings=None, in_shardings=jax.sharding.SingleDeviceSharding(jax.devices()[0]))
     odd: Any = jax.ShapeDtypeStruct((3, 5), jnp.float32)
     refused: list[tuple[Any, tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
         (fn, args, {"budget": 0}, ValueError, "budget"),
@@ -252,7 +251,6 @@ def test_what_cannot_be_searched_is_one_sentence() -> None:
         (fn, args, {"keep": {"nothing": P("data")}}, MeshError, "nothing"),
         (fn, args, {"mesh": "data=8", "keep": {"params": P(None, None, "data")}}, MeshError, "dimensions"),
         (lambda x: x * 2, (odd,), {}, Unavailable, "divisible"),
-        (jitted, args, {}, Unavailable, "in_shardings"),
     ]
     for function, given, how, kind, word in refused:
         with pytest.raises(kind) as error:

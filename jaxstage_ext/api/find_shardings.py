@@ -24,7 +24,14 @@ from jaxstage_ext.program.searching.search_limits import FixedChoices
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.search.layout_code import CodeForm
-from jaxstage_ext.search.layout_result import CompiledFigures, CompileEffort, Decision, LayoutsFound, ScoredLayout
+from jaxstage_ext.search.layout_result import (
+    CompiledFigures,
+    CompileEffort,
+    Decision,
+    LayoutsFound,
+    ScoredLayout,
+    SearchEnd,
+)
 from jaxstage_ext.search.layout_table import layout_table
 from jaxstage_ext.views import search_forms
 
@@ -209,5 +216,6 @@ def _searched(
     check_confirmation(count, effort, [one.value for one in CompileEffort])
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):
+        count = 0 if search.found.end is SearchEnd.CANCELLED else count
         search.confirm_best(count, progress, CompileEffort(effort))
     return ShardingSearch(search)

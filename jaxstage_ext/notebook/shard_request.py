@@ -10,8 +10,9 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from jaxstage_ext.core.call import Call
-from jaxstage_ext.notebook.cell_request import Request
 from jaxstage_ext.notebook import staging
+from jaxstage_ext.notebook.cell_request import Request
+from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines import mesh_arguments, shard_line
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ class ShardRequest(Request):
         if isinstance(error, ValueError) and type(error).__module__.startswith("jaxstage_ext"):
             return UsageError(str(error))
         inspection = getattr(error, "inspection", None)
-        shown = None if inspection is None else staging.shown_failure(self.ip, inspection, self.options.quiet)
-        return shown or error
+        if inspection is not None:
+            return staging.shown_failure(self.ip, inspection, self.options.quiet) or error
+        return in_one_line(error, "before any layout was estimated") if isinstance(error, KeyboardInterrupt) else error
 
     def _fixed(self, call: Call) -> FixedChoices:
         from jaxstage_ext.program.searching.search_limits import FixedChoices

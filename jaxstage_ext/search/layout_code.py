@@ -55,7 +55,7 @@ class PastedLayout:
 
 @dataclass(frozen=True)
 class Flattened:
-    """A pytree of a class whose constructor is unknown: an expression of a value like it, its leaves' specs in order."""
+    """A pytree of a class whose constructor is unknown: an expression of a value like it, and its leaves' specs."""
 
     value: str
     specs: tuple[str, ...]

@@ -141,7 +141,7 @@ def test_choices_that_cannot_be_are_one_line() -> None:
     for how in wrong:
         with pytest.raises(UnusableChoice) as refused:
             searched(step, *arguments(), **how)
-        [(name, value)] = how.items()
+        [name] = how
         assert name in str(refused.value) and "\n" not in str(refused.value), how
     search = searched(step, *arguments())
     for number in (99, -1):

@@ -22,5 +22,5 @@ def reason(kind: NotSearchable, what: str = "") -> str:
         NotSearchable.KERNEL: f"it calls its own kernel {what}, which JAX does not partition outside a shard_map; "
         "search the function with plain operations in its place",
         NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function, not an executable",
-        NotSearchable.NO_ARRAYS: "it uses no argument that has a dimension of two or more, so there is nothing to split",
+        NotSearchable.NO_ARRAYS: "it uses no argument with a dimension of two or more, so there is nothing to split",
     }[kind]

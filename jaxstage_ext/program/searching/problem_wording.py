@@ -14,8 +14,8 @@ CALLS_PYTHON = (
     "estimates"
 )
 JIT_LEFT_OUT = (
-    "the in_shardings and out_shardings of the function's jax.jit are left out of all layouts but your own; code is for "
-    "the function that it wraps, __wrapped__"
+    "the in_shardings and out_shardings of the function's jax.jit are left out of all layouts but your own; code is "
+    "for the function that it wraps, __wrapped__"
 )
 
 

@@ -166,12 +166,15 @@ class ProgramSearch:
     def open_program(
         self, number: int, progress: Progress | None = None, effort: CompileEffort = CompileEffort.DEFAULT
     ) -> Program:
-        """The program with a layout, compiled; its error is in it."""
+        """The program with a layout, compiled; its error is in it, but an interrupt is raised, and leaves nothing."""
         with self._lock:
             if (number, effort) not in self._compiled:
                 call = layout_call(self.program, self.searchable, self.layout(number))
                 (progress or silent)(0.0, f"compiling layout {number} at {effort.value} effort")
-                self._compiled[number, effort] = layout_confirmation.compiled_program(self.program, call, effort)
+                made = layout_confirmation.compiled_program(self.program, call, effort)
+                if made.error is not None and made.error.interrupted:
+                    raise KeyboardInterrupt
+                self._compiled[number, effort] = made
             return self._compiled[number, effort]
 
     def confirm(

@@ -163,7 +163,10 @@ def find_shardings(
       in_specs: your own layout on `mesh`, as of `inspect`, to be compared.
       keep: PartitionSpecs that arguments keep in all layouts, by parameter name.
       budget: seconds that the search may take. Compiles come on top.
-      executor: any `concurrent.futures` executor that partitions; workers on this machine by default.
+      executor: any `concurrent.futures` executor that partitions, where this package is installed; workers on this
+        machine by default. Tried: threads, processes (spawn, forkserver, fork), dask's `client.get_executor()`,
+        ipyparallel's `client.executor()` and `client.load_balanced_view().executor`, and for Ray an Executor whose
+        `submit` returns `ray.remote(...).remote().future()`.
       names: your names for dimensions, `{"d3": "hidden"}`.
       seed: decides the order in which layouts are tried; what is found in a whole space does not depend on it.
       confirm: how many of the best layouts, of different kinds, are compiled; 0 for none.

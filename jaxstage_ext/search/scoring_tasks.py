@@ -43,7 +43,7 @@ def scored(
         while tasks or running:
             while tasks and len(running) < in_flight:
                 task = tasks.pop(0)
-                running[executor.submit(scoring.task, task)] = task
+                running[_submitted(executor, scoring, task)] = task
             done, _ = wait(running, timeout=_TURN, return_when=FIRST_COMPLETED)
             for future in done:
                 task = running.pop(future)
@@ -52,6 +52,16 @@ def scored(
     finally:
         for future in running:
             future.cancel()
+
+
+def _submitted(executor: Executor, scoring: Scoring, task: Sequence[LayoutSpecs]) -> Future[Any]:
+    """A task given to an executor; of one that takes none, such as a broken one, its error as the result."""
+    try:
+        return executor.submit(scoring.task, task)
+    except Exception as error:
+        refused: Future[Any] = Future()
+        refused.set_exception(error)
+        return refused
 
 
 def _result(scoring: Scoring, future: Future[Any], task: Sequence[LayoutSpecs]) -> Sequence[Scored]:

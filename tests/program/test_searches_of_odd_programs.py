@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
@@ -14,7 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.api.find_shardings import ShardingSearch
-from jaxstage_ext.program.searching import problem_wording
+from jaxstage_ext.program.searching import layout_confirmation, problem_wording
 from jaxstage_ext.program.searching.choice_checks import NoSuchLayout, UnusableChoice
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search.kinds import LayoutKind
@@ -123,6 +125,40 @@ def test_callbacks_are_said_and_a_program_that_no_mesh_compiles_is_not_blamed_on
     second = searched(sent, *arguments(), confirm=3)
     assert len(second.found.notes) == 2 and not any(one.compiled for one in second.found.layouts)
     assert second.confirm(0).state is CompiledState.FAILED
+
+
+class RunTwice(ThreadPoolExecutor):
+    """Gives a result for each of two workers, as ipyparallel's DirectView does."""
+
+    def submit(self, task: Any, *given: Any) -> Any:  # type: ignore[override]
+        return super().submit(lambda: [task(*given), task(*given)])
+
+
+def test_executors_that_cannot_be_used_are_one_line() -> None:
+    gone = ThreadPoolExecutor(1)
+    gone.shutdown()
+    with RunTwice(1) as twice:
+        for executor, word in ((gone, "shutdown"), (twice, "load_balanced_view")):
+            with pytest.raises(Unavailable) as refused:
+                searched(step, Weights(jnp.ones((8, 32)), jnp.ones((32, 8))), jnp.ones((256, 8)), executor=executor)
+            assert word in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_an_interrupt_of_a_compile_is_no_verdict_on_a_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    params, x = arguments()
+
+    def interrupted(seconds: float, told: str | None = None) -> None:
+        if told and told.startswith("compiling"):
+            raise KeyboardInterrupt
+
+    found = searched(step, params, x, confirm=2, progress=interrupted)
+    assert not any(one.compiled for one in found.found.layouts)
+    stopped = SimpleNamespace(error=SimpleNamespace(interrupted=True))
+    with monkeypatch.context() as patch:
+        patch.setattr(layout_confirmation, "compiled_program", lambda *call: stopped)
+        with pytest.raises(KeyboardInterrupt):
+            found.confirm(0)
+    assert found.confirm(0).state is CompiledState.COMPILED
 
 
 def test_choices_that_cannot_be_are_one_line() -> None:

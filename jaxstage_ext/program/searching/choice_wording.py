@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONGEST = 60
+RUNS_TASKS_OTHERWISE = (
+    "the executor does not give the result of one run of a task; of ipyparallel give client.executor() or "
+    "client.load_balanced_view().executor"
+)
 
 
 def budget(given: Any) -> str:

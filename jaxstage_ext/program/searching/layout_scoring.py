@@ -14,6 +14,8 @@ from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedModule
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.partitioned import SearchableProgram
+from jaxstage_ext.program.searching import choice_wording
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search.layout_score import LayoutScorer, ScoringDevice
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.search.scoring_tasks import Scored, Scoring
@@ -35,6 +37,7 @@ def layout_scoring(
     scorer = LayoutScorer(searchable.module, device)
 
     def read(layouts: Sequence[LayoutSpecs], answers: Any) -> list[Scored]:
+        _check_answers(layouts, answers)
         return [scorer.estimate(one) if isinstance(one, PartitionedModule) else one for one in answers]
 
     at_once = max(BATCH // (_TASKS_OF_A_BATCH * max(len(searchable.module.ops), 1)), 1)
@@ -42,6 +45,13 @@ def layout_scoring(
         return Scoring(functools.partial(_here, searchable), read, at_once)
     module = lowered_modules.module_bytecode(program.jax_lowered)
     return Scoring(functools.partial(_elsewhere, module, not searchable.explicit), read, at_once)
+
+
+def _check_answers(layouts: Sequence[LayoutSpecs], answers: Any) -> None:
+    """Raise TypeError for what an executor made of a task where it is not the task's own result."""
+    is_own = isinstance(answers, list) and len(answers) == len(layouts)
+    if not is_own or not all(isinstance(one, PartitionedModule | Unavailable) for one in answers):
+        raise TypeError(choice_wording.RUNS_TASKS_OTHERWISE)
 
 
 def _here(searchable: SearchableProgram, layouts: Sequence[LayoutSpecs]) -> Any:

@@ -1,8 +1,11 @@
 """What a search of layouts cannot be asked for."""
 
+from wordings import constants
+
 from jaxstage_ext.program.searching import choice_wording as wording
 
 SAID: dict[str, object] = {
+    **constants(wording),
     "budget": [wording.budget(0), wording.budget("60s")],
     "executor": wording.executor("threads"),
     "keep": wording.not_by_name("keep", "P('data')", '{"x": P("data")}'),

@@ -3,8 +3,8 @@
 Each matrix product and convolution takes the longer of its arithmetic at the peak of the unit that computes it and its
 bytes at the bandwidth of memory, at its shapes on one device. Arguments are read once and results written once. Of what
 element-wise operations move beside these, a part is taken for fused away (`MOVED`); in a loop, whose iterations cannot
-be one kernel, nothing is. Collectives take the times of `analysis.collectives.interconnect`. Loops count with their trips. What a device
-does not tell is unknown; layouts are ordered all the same, by the figures of a stand-in.
+be one kernel, nothing is. Collectives take the times of `analysis.collectives.interconnect`. Loops count with their
+trips. What a device does not tell is unknown; layouts are ordered all the same, by the figures of a stand-in.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
 from typing import Any
 
 import jax
@@ -17,7 +16,7 @@ from jaxstage_ext.search.layout_result import ScoredLayout
 
 pytestmark = [
     pytest.mark.usefixtures("kept_answers"),
-    pytest.mark.seldom("some ten compiles for each of six steps and three targets; the estimate itself is counted by hand"),
+    pytest.mark.seldom("ten compiles for each of six steps and three targets; the estimate itself is counted by hand"),
 ]
 SPREAD = 5
 """Layouts beside the best of each kind, evenly out of the list."""

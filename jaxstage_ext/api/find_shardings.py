@@ -17,13 +17,21 @@ from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.panel.showing import display
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import give_names
+from jaxstage_ext.program.searching.choice_checks import check_budget, check_choices, check_confirmation, check_form
 from jaxstage_ext.program.searching.kinds_table import table_of
 from jaxstage_ext.program.searching.program_search import ProgramSearch, SearchBudget, search_program
 from jaxstage_ext.program.searching.search_limits import FixedChoices
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.search.layout_code import CodeForm
-from jaxstage_ext.search.layout_result import CompiledFigures, CompileEffort, Decision, LayoutsFound, ScoredLayout
+from jaxstage_ext.search.layout_result import (
+    CompiledFigures,
+    CompileEffort,
+    Decision,
+    LayoutsFound,
+    ScoredLayout,
+    SearchEnd,
+)
 from jaxstage_ext.search.layout_table import layout_table
 from jaxstage_ext.views import search_forms
 
@@ -94,13 +102,12 @@ class ShardingSearch:
 
         Raises ValueError for an unknown form.
         """
-        forms = [one.value for one in CodeForm]
-        if form not in forms:
-            raise ValueError(f"form={form!r} is not a form of code; there are {', '.join(map(repr, forms))}")
+        check_form(form, [one.value for one in CodeForm])
         return self._search.code(CodeForm(form), self._number(layout))
 
     def confirm(self, layout: int, effort: str = CompileEffort.LOW.value) -> CompiledFigures:
         """Compile a layout for the target: effort "low", or "default" as the compiler does by itself."""
+        check_confirmation(0, effort, [one.value for one in CompileEffort])
         return self._search.confirm(layout, CompileEffort(effort))
 
     def open(self, layout: int | None = None) -> Inspection:
@@ -148,7 +155,7 @@ def find_shardings(
     estimated by Shardy's propagation without a compile, and the best of each kind are compiled.
 
     Args:
-      fn: a function or a `jax.jit` object without shardings of its own.
+      fn: a function or a `jax.jit` object; the shardings that it was made with are your own layout.
       *args: arrays, `jax.ShapeDtypeStruct`s or pytrees of them. Arrays that are sharded on a mesh make up your own
         layout, which is compared with the others.
       target: the devices, as of `inspect`: "v5e:2x4", "h100:8", "cpu:8".
@@ -169,10 +176,13 @@ def find_shardings(
       **kwargs: keyword arguments of `fn`.
 
     Raises:
-      ValueError: in one line, for a budget of nothing, an unknown target, a mesh or specs that cannot be, and a
-        program whose layouts cannot be searched.
+      ValueError: in one line, for an argument of this function that cannot be, an unknown target, a mesh or specs that
+        cannot be, and a program whose layouts cannot be searched.
       Exception: what JAX raises for the function.
     """
+    check_budget(budget, executor)
+    check_choices(keep or {}, most_axes, most_split or {})
+    check_confirmation(confirm, effort, [one.value for one in CompileEffort])
     lowered = inspect(fn, *args, stage=LOWER, target=target, mesh=mesh, in_specs=in_specs, **kwargs)
     if names:
         give_names(lowered.program, names)
@@ -189,9 +199,12 @@ def call_shardings(
     progress: Progress | None = None,
     limits: Limits = USUAL,
 ) -> ShardingSearch:
-    """The search of a call that is not staged yet; arguments as of `find_shardings`. Raises as that does."""
+    """The search of a call that is not staged yet; arguments as of `find_shardings`. Raises as that does; what a stage
+    raises has its `inspection`.
+    """
     lowered = run(call, LOWER, targets=(target,), limits=limits)
     if lowered.error is not None and (error := lowered.error.exception) is not None:
+        error.inspection = lowered  # type: ignore[attr-defined]
         raise without_our_frames(error)
     return _searched(lowered.program, fixed, budget, confirm, progress)
 
@@ -200,9 +213,9 @@ def _searched(
     program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: tuple[int, str], progress: Progress | None
 ) -> ShardingSearch:
     count, effort = confirm
-    if effort not in [one.value for one in CompileEffort]:
-        raise ValueError(f"effort={effort!r} is not an effort; give 'low' or 'default'")
+    check_confirmation(count, effort, [one.value for one in CompileEffort])
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):
+        count = 0 if search.found.end is SearchEnd.CANCELLED else count
         search.confirm_best(count, progress, CompileEffort(effort))
     return ShardingSearch(search)

@@ -10,7 +10,9 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.notebook import staging
 from jaxstage_ext.notebook.cell_request import Request
+from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines import mesh_arguments, shard_line
 
 if TYPE_CHECKING:
@@ -43,7 +45,6 @@ class ShardRequest(Request):
     def _searched(self, call: Call) -> ShardingSearch:
         from jaxstage_ext.api.find_shardings import call_shardings
         from jaxstage_ext.program.searching.program_search import SearchBudget
-        from jaxstage_ext.report.unavailable import Unavailable
 
         plan = self._plan
         assert plan is not None
@@ -54,12 +55,18 @@ class ShardRequest(Request):
         try:
             wanted = self.options.confirm, self.options.effort
             return call_shardings(call, plan.targets[0], self._fixed(call), budget, wanted, told, plan.limits)
-        except Unavailable as why:
-            raise UsageError(str(why)) from None
-        except ValueError as error:
-            if type(error).__module__.startswith("jaxstage_ext") or not self.options.budget > 0:
-                raise UsageError(str(error)) from None
-            raise
+        except BaseException as error:
+            failure = self._failure(error)
+        raise failure
+
+    def _failure(self, error: BaseException) -> BaseException:
+        """What to raise: a user's mistake is one line, and what a stage raises is shown as `%lower` shows it."""
+        if isinstance(error, ValueError) and type(error).__module__.startswith("jaxstage_ext"):
+            return UsageError(str(error))
+        inspection = getattr(error, "inspection", None)
+        if inspection is not None:
+            return staging.shown_failure(self.ip, inspection, self.options.quiet) or error
+        return in_one_line(error, "before any layout was estimated") if isinstance(error, KeyboardInterrupt) else error
 
     def _fixed(self, call: Call) -> FixedChoices:
         from jaxstage_ext.program.searching.search_limits import FixedChoices

@@ -212,6 +212,13 @@ def _show(programs: Sequence[Program]) -> View:
     return display.show(programs)
 
 
+def shown_failure(ip: Any, inspection: Inspection, quiet: bool) -> BaseException | None:
+    """What a stage of an inspection raised, shown as the magics of stages do: the panel, and one line."""
+    if not quiet:
+        _finish(_show([inspection.program]), [inspection.program])
+    return _failure(ip, [inspection], None, quiet)
+
+
 def _failure(
     ip: Any, inspections: Sequence[Inspection], stopped: BaseException | None, quiet: bool
 ) -> BaseException | None:

@@ -36,6 +36,8 @@ class PastedLayout:
       leaves: (path, spec) of every leaf, `params['w']`.
       candidate: None of a layout of the user's that is no candidate.
       function: what the function is called.
+      callee: the function without shardings of its own, `step.__wrapped__`; "" where it has none.
+      options: the options of its `jax.jit`, "donate_argnums=(0,)".
       results: the specs of the result as `trees`; None where the compiler chooses them.
       result_types: the same with what Shardy propagates where the compiler chooses; None where that was not asked for.
     """
@@ -45,15 +47,17 @@ class PastedLayout:
     leaves: Sequence[tuple[str, AxisSpec]]
     candidate: LayoutCandidate | None
     function: str
+    callee: str = ""
+    options: str = ""
     results: Any = None
     result_types: Any = None
 
 
 @dataclass(frozen=True)
 class Flattened:
-    """A pytree of a class whose constructor is unknown: the specs of its leaves, in order."""
+    """A pytree of a class whose constructor is unknown: an expression of a value like it, and its leaves' specs."""
 
-    argument: str
+    value: str
     specs: tuple[str, ...]
 
 
@@ -65,6 +69,7 @@ def code(form: CodeForm, layout: PastedLayout) -> str:
 def _in_specs(layout: PastedLayout) -> str:
     imports = ["from jax.sharding import PartitionSpec as P", ""]
     imports = ["import jax", *imports] if _has_flattened(layout) else imports
+    imports += [f"# for {layout.callee}, which has no shardings of its own"] if layout.callee else []
     lines = [*imports, f"mesh = {dict(layout.mesh)!r}", "in_specs = {"]
     lines += [f"    {name!r}: {_text(tree, 4)}," for name, tree in layout.trees.items()]
     lines += ["}"]
@@ -110,7 +115,9 @@ def _explicit(layout: PastedLayout) -> str:
         *(f"{name} = jax.reshard({name}, {_text(tree, 0)})" for name, tree in layout.trees.items()),
     ]
     if layout.result_types is not None:
-        wrapped = f"jax.sharding.auto_axes({layout.function}, out_sharding={_text(layout.result_types, 0)})"
+        wrapped = (
+            f"jax.sharding.auto_axes({layout.callee or layout.function}, out_sharding={_text(layout.result_types, 0)})"
+        )
         lines += [f"{layout.function} = jax.jit({wrapped})"]
     return "\n".join(lines)
 
@@ -141,9 +148,10 @@ def _device_put(layout: PastedLayout) -> str:
         "",
     ]
     lines += [f"{name} = jax.device_put({name}, shardings({_text(tree, 0)}))" for name, tree in layout.trees.items()]
-    if layout.results is not None:
-        name = layout.function
-        lines += [f"{name} = jax.jit({name}, out_shardings=shardings({_text(layout.results, 0)}))"]
+    results = [] if layout.results is None else [f"out_shardings=shardings({_text(layout.results, 0)})"]
+    if results or layout.callee:
+        options = [layout.callee or layout.function, *filter(None, [layout.options]), *results]
+        lines += [f"{layout.function} = jax.jit({', '.join(options)})"]
     return "\n".join(lines)
 
 
@@ -165,7 +173,7 @@ def _text(tree: Any, indent: int) -> str:
     """A tree of texts as Python."""
     pad, inner = " " * indent, " " * (indent + 4)
     if isinstance(tree, Flattened):
-        return f"jax.tree.unflatten(jax.tree.structure({tree.argument}), [{', '.join(tree.specs)}])"
+        return f"jax.tree.unflatten(jax.tree.structure({tree.value}), [{', '.join(tree.specs)}])"
     if isinstance(tree, dict):
         parts = [f"{inner}{key!r}: {_text(value, indent + 4)},\n" for key, value in tree.items()]
         return "{\n" + "".join(parts) + pad + "}" if parts else "{}"

@@ -120,17 +120,25 @@ class LayoutSearch:
         self._tried |= {specs: candidate for specs, candidate in new.items() if specs in self.known}
         waiting = [specs for specs in new if specs not in self.known]
 
-        def turn() -> None:
-            seconds = self._effort.clock() - self._began
-            progress(seconds, self._step())
-            if seconds >= self._effort.budget and self._tried:
-                raise _BudgetSpent
+        left = len(waiting)
 
+        def turn() -> None:
+            progress(self._effort.clock() - self._began, self._step())
+            self._check_budget(left)
+
+        self._check_budget(left)
         for specs, estimate in scored(self._effort.executor, self._scoring, waiting, self._effort.in_flight, turn):
             self._tried[specs] = new[specs]
+            left -= 1
             self._keep(specs, estimate)
             if not isinstance(estimate, LayoutEstimate):
                 self._lost[estimate.reason] += 1
+
+    def _check_budget(self, left: int) -> None:
+        """Raises _BudgetSpent where it is, some layout of the space is scored, and others are left."""
+        spent = self._effort.clock() - self._began >= self._effort.budget
+        if spent and left and any(candidate is not None for candidate in self._tried.values()):
+            raise _BudgetSpent
 
     def _keep(self, specs: LayoutSpecs, estimate: Scored) -> None:
         if isinstance(estimate, LayoutEstimate):

@@ -104,6 +104,10 @@ def is_of_smaller_mesh(problem: SearchProblem, specs: LayoutSpecs) -> bool:
 
 def _renamed(specs: LayoutSpecs, order: Sequence[int]) -> LayoutSpecs:
     names = {name: str(place) for (name, _), place in zip(specs.mesh, order, strict=True)}
-    renamed = tuple(tuple(tuple(names[axis] for axis in axes) for axes in spec or ()) for spec in specs.arguments)
+    made = {
+        spec: tuple(tuple(names[axis] for axis in axes) for axes in spec or ())
+        for spec in dict.fromkeys(specs.arguments)
+    }
+    renamed = tuple(made[spec] for spec in specs.arguments)
     mesh = tuple((str(place), size) for place, (_, size) in enumerate(specs.mesh))
     return LayoutSpecs(mesh, renamed, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
 from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
@@ -39,14 +40,28 @@ def local_bytes(argument: SearchedArgument, spec: AxisSpec | None, sizes: dict[s
 
 def specs_of(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutSpecs:
     """The specs that a candidate gives every leaf. A dimension that an axis does not divide evenly stays whole."""
+    found: dict[tuple[Any, ...], AxisSpec] = {}
     arguments = tuple(
-        problem.limits.keep.get(leaf) or _spec(problem, argument, candidate)
+        problem.limits.keep.get(leaf) or _spec_of_kind(problem, argument, candidate, found)
         for leaf, argument in enumerate(problem.arguments)
     )
     results = tuple(
         arguments[problem.twins[leaf]] if leaf in problem.twins else None for leaf in range(problem.results)
     )
     return LayoutSpecs(tuple((axis.name, axis.size) for axis in candidate.axes), arguments, results)
+
+
+def _spec_of_kind(
+    problem: SearchProblem,
+    argument: SearchedArgument,
+    candidate: LayoutCandidate,
+    found: dict[tuple[Any, ...], AxisSpec],
+) -> AxisSpec:
+    """The spec of an argument, which equal arguments of other layers share in `found`."""
+    kind = (argument.shape, argument.bits, argument.role, argument.dimensions)
+    if kind not in found:
+        found[kind] = _spec(problem, argument, candidate)
+    return found[kind]
 
 
 def _spec(problem: SearchProblem, argument: SearchedArgument, candidate: LayoutCandidate) -> AxisSpec:

@@ -45,6 +45,9 @@ def test_a_cell_is_searched_and_its_options_hold(shell: Shell) -> None:
 REFUSED = {
     "--budget 0": "budget",
     "--budget soon": "'soon'",
+    "--budget -1": "'-1'",
+    "--mesh data=4,data=2": "two axes",
+    "--mesh data=0": "positive",
     "--mesh data=4": "cpu:8 has 8",
     "--mesh data=8 --keep \"x: P('model')\"": "'model'",
     "--mesh data=8 --keep \"y: P('data')\"": "'y'",
@@ -64,3 +67,12 @@ def test_a_mistake_is_one_line(shell: Shell) -> None:
         assert word in str(seen.error) and "\n" not in str(seen.error), options
     seen = shell.run("%shard -q --confirm 0 -t cpu:1 step(params, x)")
     assert isinstance(seen.error, UsageError) and "one device" in str(seen.error)
+
+
+def test_what_a_function_raises_is_shown_as_by_the_stages(shell: Shell) -> None:
+    shell.run("def wrong(params, x):\n    raise ZeroDivisionError('planted')")
+    for quiet in ("", "-q"):
+        seen = shell.run(f"%shard {quiet} --confirm 0 -t cpu:8 wrong(params, x)")
+        assert isinstance(seen.error, ZeroDivisionError)
+        assert "planted" in seen.text and "find_shardings.py" not in seen.text
+        assert len(seen.panels) == (not quiet)

@@ -108,6 +108,23 @@ def test_what_ends_a_search_keeps_what_it_found(executor: ThreadPoolExecutor) ->
         LayoutSearch(MID.problem(), MID.scoring, SearchEffort(executor, budget=0))
 
 
+def test_a_budget_spent_on_the_last_layout_has_tried_all(executor: ThreadPoolExecutor) -> None:
+    """Each look at the clock is a second, and all layouts are one task."""
+    ticks = itertools.count()
+    effort = SearchEffort(executor, budget=0.5, clock=lambda: float(next(ticks)))
+    whole = LayoutSearch(MID.problem(limits=TWO_AXES), replace(MID.scoring, at_once=10_000), effort).run()
+    assert whole.end is SearchEnd.WHOLE and whole.tried == whole.total
+
+
+def test_an_axis_of_one_device_does_nothing(executor: ThreadPoolExecutor) -> None:
+    limits = SearchLimits(mesh=(("one", 1), ("data", 8)), replicated=False)
+    layouts = searched(MID, executor, limits=limits).layouts
+    assert {axis.is_unused for one in layouts for axis in one.candidate.axes[:1]} == {True}  # type: ignore[union-attr]
+    assert {axis.is_unused for one in layouts for axis in one.candidate.axes[1:]} == {False}  # type: ignore[union-attr]
+    alone = searched(MID, executor, limits=SearchLimits(mesh=(("data", 8),), replicated=False))
+    assert [one.specs for one in layouts] == [one.specs for one in alone.layouts]
+
+
 def test_lost_layouts_are_counted_and_the_known_are_not_scored_twice(executor: ThreadPoolExecutor) -> None:
     asked: list[LayoutSpecs] = []
 

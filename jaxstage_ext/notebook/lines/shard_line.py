@@ -11,7 +11,8 @@ from jaxstage_ext.notebook.lines.stage_line import stage_line
 
 NAME = "shard"
 _LEFT_OUT = ("-o", "--run", "--vs", "--mesh", "--in-spec", "--out-spec")
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|)")
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|)")
+_UNITS = {"ms": 1e-3, "min": 60.0, "m": 60.0, "h": 3600.0}
 _HELP = """Find the sharding that a call should have on a target, which need not be in this machine.
 
     %%shard -t v5e:2x4
@@ -32,7 +33,9 @@ def _seconds(text: str) -> float:
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise ArgumentTypeError(f"{text!r} is not a time such as 60s or 2min")
-    return float(match[1]) * (60 if match[2].startswith("m") else 1)
+    if not float(match[1]):
+        raise ArgumentTypeError(f"in {text!r} nothing is found; give a time such as 60s or 2min")
+    return float(match[1]) * _UNITS.get(match[2], 1.0)
 
 
 def _count(text: str) -> int:

@@ -19,7 +19,8 @@ def reason(kind: NotSearchable, what: str = "") -> str:
     return {
         NotSearchable.SHARD_MAP: "it has a shard_map, whose body is written for one mesh and one layout; search the "
         "function without it",
-        NotSearchable.KERNEL: f"it calls its own kernel {what}, which JAX does not partition outside a shard_map",
+        NotSearchable.KERNEL: f"it calls its own kernel {what}, which JAX does not partition outside a shard_map; "
+        "search the function with plain operations in its place",
         NotSearchable.NOT_LOWERED: "there is no StableHLO of it to partition: inspect the function, not an executable",
-        NotSearchable.NO_ARRAYS: "none of its arguments has a dimension of two or more, so there is nothing to split",
+        NotSearchable.NO_ARRAYS: "it uses no argument with a dimension of two or more, so there is nothing to split",
     }[kind]

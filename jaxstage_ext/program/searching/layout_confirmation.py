@@ -15,7 +15,7 @@ from jaxstage_ext.analysis.memory.fit import FitVerdict
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.options import flag_values
 from jaxstage_ext.core.stage import stages
-from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.program.device.device_fit import device_fit
@@ -42,7 +42,16 @@ def compiled_program(program: Program, call: Call, effort: CompileEffort) -> Pro
     """A call compiled for a program's target, in a worker where this kernel has CPUs alone."""
     low = _LOW[target_platform(program)] if effort is CompileEffort.LOW else {}
     options = flag_values.check(dict(call.compiler_options) | low)
-    staged, *_ = stages.plan_each(replace(call, compiler_options=options), COMPILE, (_target(program),), program.limits)
+    return _staged(program, replace(call, compiler_options=options), COMPILE)
+
+
+def lowered_program(program: Program, call: Call) -> Program:
+    """A call lowered as `compiled_program` does; its error is in it."""
+    return _staged(program, call, LOWER)
+
+
+def _staged(program: Program, call: Call, stage: str) -> Program:
+    staged, *_ = stages.plan_each(call, stage, (_target(program),), program.limits)
     made = Program(staged)
     made.advance()
     return made

@@ -13,10 +13,13 @@ from jaxstage_ext.core.layout.partitioner import BATCH
 from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedModule
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.partitioned import WORKERS, SearchableProgram
+from jaxstage_ext.program.questions.partitioned import SearchableProgram
 from jaxstage_ext.search.layout_score import LayoutScorer, ScoringDevice
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.search.scoring_tasks import Scored, Scoring
+
+_TASKS_OF_A_BATCH = 4
+"""What is under way when a budget is spent goes on, so that a task is a fraction of a second's work."""
 
 
 def module_layout(specs: LayoutSpecs) -> ModuleLayout:
@@ -34,10 +37,11 @@ def layout_scoring(
     def read(layouts: Sequence[LayoutSpecs], answers: Any) -> list[Scored]:
         return [scorer.estimate(one) if isinstance(one, PartitionedModule) else one for one in answers]
 
+    at_once = max(BATCH // (_TASKS_OF_A_BATCH * max(len(searchable.module.ops), 1)), 1)
     if executor is None or isinstance(executor, ThreadPoolExecutor):
-        return Scoring(functools.partial(_here, searchable), read, at_once=BATCH * WORKERS)
+        return Scoring(functools.partial(_here, searchable), read, at_once)
     module = lowered_modules.module_bytecode(program.jax_lowered)
-    return Scoring(functools.partial(_elsewhere, module, not searchable.explicit), read, at_once=BATCH)
+    return Scoring(functools.partial(_elsewhere, module, not searchable.explicit), read, at_once)
 
 
 def _here(searchable: SearchableProgram, layouts: Sequence[LayoutSpecs]) -> Any:

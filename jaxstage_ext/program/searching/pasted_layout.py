@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 from jax.sharding import PartitionSpec
 
+from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.layout import specs as argument_specs
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.partitioned import SearchableProgram
 from jaxstage_ext.program.searching.layout_call import argument_trees, axis_spec, result_tree
 from jaxstage_ext.program.searching.layout_scoring import module_layout
+from jaxstage_ext.program.searching.unsharded_call import has_own_shardings, unsharded_call
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search.decision_wording import spec_text
 from jaxstage_ext.search.layout_code import Flattened, PastedLayout
@@ -23,20 +28,37 @@ def pasted_layout(
 ) -> PastedLayout:
     """The parts of a layout's code; `with_types` asks for the specs of all results, for which it is partitioned."""
     given = argument_trees(program, searchable, layout.specs)
+    trees = [(jax.tree.structure(tree, is_leaf=_is_spec), name) for name, tree in given.items()]
+    own, function = has_own_shardings(program.call), program.name if program.name.isidentifier() else "fn"
+    callee = f"{function}.__wrapped__" if own else function
+    result = _Written(f"jax.eval_shape({callee}, {', '.join(_passed(program.call, given))})", trees)
     named = zip(searchable.arguments, layout.specs, searchable.leaves, strict=True)
     made = result_tree(program, searchable, layout.results)
     return PastedLayout(
         mesh=dict(layout.mesh),
-        trees={name: _written(tree, name) for name, tree in given.items()},
+        trees={name: _Written(name, trees).text(tree) for name, tree in given.items()},
         leaves=[(path, spec) for path, spec, leaf in named if leaf is not None and spec is not None],
         candidate=layout.candidate,
-        function=program.name if program.name.isidentifier() else "fn",
-        results=None if made is None else _written(made, "result"),
-        result_types=_types(program, searchable, layout) if with_types else None,
+        function=function,
+        callee=callee if own else "",
+        options=", ".join(f"{key}={value!r}" for key, value in unsharded_call(program.call).jit.items()),
+        results=None if made is None else result.text(made),
+        result_types=_types(program, searchable, layout, result) if with_types else None,
     )
 
 
-def _types(program: Program, searchable: SearchableProgram, layout: ScoredLayout) -> Any:
+def _passed(call: Call, names: Iterable[str]) -> list[str]:
+    """The arguments as they are written in a call: those that JAX traces by their names, others as their values."""
+    titles = argument_specs.titles_of(call)
+    values = (*call.args, *call.kwargs.values())
+    written = [title if title in names else repr(value) for title, value in zip(titles, values, strict=True)]
+    positional = len(call.args)
+    return written[:positional] + [
+        f"{name}={text}" for name, text in zip(call.kwargs, written[positional:], strict=True)
+    ]
+
+
+def _types(program: Program, searchable: SearchableProgram, layout: ScoredLayout, result: _Written) -> Any:
     """The specs of all results: those asked for, else what Shardy propagates; None where it refuses the layout."""
     specs = LayoutSpecs(tuple(layout.mesh.items()), layout.specs, layout.results)
     [answer] = searchable.partitioner.partition([module_layout(specs)])
@@ -44,29 +66,45 @@ def _types(program: Program, searchable: SearchableProgram, layout: ScoredLayout
         return None
     pairs = zip(layout.results, answer.results, strict=True)
     every = [given if given is not None else propagated for given, propagated in pairs]
-    return _written(result_tree(program, searchable, every), "result")
+    return result.text(result_tree(program, searchable, every))
 
 
-def _written(tree: Any, argument: str) -> Any:
-    """A tree of PartitionSpecs as text, one text where all of it is alike."""
-    leaves = jax.tree.leaves(tree, is_leaf=_is_spec)
-    texts = {_spec(leaf) for leaf in leaves}
-    if len(texts) == 1:
-        return texts.pop()
-    if not _is_plain(tree):
-        return Flattened(argument, tuple(_spec(leaf) for leaf in leaves))
-    if isinstance(tree, dict):
-        return {key: _written(value, argument) for key, value in tree.items()}
-    return type(tree)(_written(value, argument) for value in tree)
+@dataclass(frozen=True)
+class _Written:
+    """How a tree of PartitionSpecs is written.
+
+    Attributes:
+      value: an expression of the value that the tree is of, for what cannot be written but by its structure.
+      named: the structure of each argument, with its name, which is shorter.
+    """
+
+    value: str
+    named: Sequence[tuple[Any, str]]
+
+    def text(self, tree: Any) -> Any:
+        """The tree as text, one text where all of it is alike."""
+        leaves = jax.tree.leaves(tree, is_leaf=_is_spec)
+        texts = {_spec(leaf) for leaf in leaves}
+        if len(texts) == 1:
+            return texts.pop()
+        if type(tree) is dict and all(isinstance(key, str | int) for key in tree):
+            return {key: self._at(key).text(value) for key, value in tree.items()}
+        if type(tree) in (list, tuple):
+            return type(tree)(self._at(place).text(value) for place, value in enumerate(tree))
+        structure = jax.tree.structure(tree, is_leaf=_is_spec)
+        value = next((name for known, name in self.named if _is_same(known, structure)), self.value)
+        return Flattened(value, tuple(_spec(leaf) for leaf in leaves))
+
+    def _at(self, key: str | int) -> _Written:
+        return replace(self, value=f"{self.value}[{key!r}]")
 
 
-def _is_plain(tree: Any) -> bool:
-    """Whether it nests dicts with keys that can be written, lists and tuples alone."""
-    if _is_spec(tree):
-        return True
-    if type(tree) is dict:
-        return all(isinstance(key, str | int) and _is_plain(value) for key, value in tree.items())
-    return type(tree) in (list, tuple) and all(map(_is_plain, tree))
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two structures are equal; classes of the user's may hold what cannot be compared."""
+    try:
+        return bool(one == other)
+    except Exception:
+        return False
 
 
 def _is_spec(value: Any) -> bool:

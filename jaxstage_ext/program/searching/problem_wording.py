@@ -9,6 +9,20 @@ NO_PARAMETERS = (
     "over an axis (FSDP) was not tried"
 )
 
+CALLS_PYTHON = (
+    "the program calls back into Python, which one device does for all: what moving values to it takes is not in the "
+    "estimates"
+)
+JIT_LEFT_OUT = (
+    "the in_shardings and out_shardings of the function's jax.jit are left out of all layouts but your own; code is "
+    "for the function that it wraps, __wrapped__"
+)
+
+
+def not_compilable(reason: str) -> str:
+    """A program of which no layout compiles, whatever it is."""
+    return f"no layout of it can be compiled here, so whether one fits is unknown; JAX says: {reason}"
+
 
 def assumed(names: Sequence[str]) -> str:
     """Which arguments were taken for parameters without a result to prove it."""

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from jaxstage_ext.program.device.target_title import target_title
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.partitioned import SearchableProgram, partitioner_of
-from jaxstage_ext.program.searching import kept_estimates, layout_confirmation
+from jaxstage_ext.program.questions.partitioned import WORKERS, SearchableProgram, partitioner_of
+from jaxstage_ext.program.searching import choice_wording, kept_estimates, layout_confirmation, problem_wording
 from jaxstage_ext.program.searching import refusal_wording as wording
+from jaxstage_ext.program.searching.choice_checks import NoSuchLayout, check_budget, check_choices, check_dimensions
 from jaxstage_ext.program.searching.layout_call import layout_call
 from jaxstage_ext.program.searching.layout_scoring import layout_scoring
 from jaxstage_ext.program.searching.pasted_layout import pasted_layout
+from jaxstage_ext.program.searching.relowered import calls_python, why_not_relowered
 from jaxstage_ext.program.searching.scoring_device import scoring_device
 from jaxstage_ext.program.searching.search_limits import FixedChoices, search_limits
 from jaxstage_ext.program.searching.searched_problem import posed
-from jaxstage_ext.program.searching.unsharded_call import can_be_searched, check_searched, why_not_searched
+from jaxstage_ext.program.searching.unsharded_call import (
+    can_be_searched,
+    check_searched,
+    has_own_shardings,
+    why_not_searched,
+)
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.search import decision_wording, layout_choice, search_wording
+from jaxstage_ext.search import decision_wording, layout_choice
 from jaxstage_ext.search.decisions import decisions
 from jaxstage_ext.search.layout_code import CodeForm, code
 from jaxstage_ext.search.layout_result import (
@@ -88,11 +95,12 @@ class ProgramSearch:
         search: LayoutSearch,
         found: LayoutsFound,
         notes: tuple[str, ...],
+        compiles: bool = True,
     ) -> None:
         self.program, self.problem = program, problem
         self.searchable: SearchableProgram = partitioner_of(program)
         self.found = replace(found, notes=notes)
-        self._search = search
+        self._search, self._can_compile = search, compiles
         self._decisions: dict[int, tuple[Decision, ...]] = {}
         self._blame: tuple[Blame, ...] | None = None
         self._compiled: dict[tuple[int, CompileEffort], Program] = {}
@@ -114,9 +122,9 @@ class ProgramSearch:
         return layout_choice.best(self.found.layouts, self.room)
 
     def layout(self, number: int) -> ScoredLayout:
-        """A layout by its number. Raises IndexError, in one line, for any other."""
-        if not 0 <= number < len(self.found.layouts):
-            raise IndexError(f"there is no layout {number}; they are numbered from 0 to {len(self.found.layouts) - 1}")
+        """A layout by its number. Raises NoSuchLayout for any other."""
+        if number not in range(len(self.found.layouts)):
+            raise NoSuchLayout(choice_wording.no_such_layout(number, len(self.found.layouts)))
         return self.found.layouts[number]
 
     def decisions(self, number: int) -> tuple[Decision, ...]:
@@ -158,12 +166,15 @@ class ProgramSearch:
     def open_program(
         self, number: int, progress: Progress | None = None, effort: CompileEffort = CompileEffort.DEFAULT
     ) -> Program:
-        """The program with a layout, compiled; its error is in it."""
+        """The program with a layout, compiled; its error is in it, but an interrupt is raised, and leaves nothing."""
         with self._lock:
             if (number, effort) not in self._compiled:
                 call = layout_call(self.program, self.searchable, self.layout(number))
                 (progress or silent)(0.0, f"compiling layout {number} at {effort.value} effort")
-                self._compiled[number, effort] = layout_confirmation.compiled_program(self.program, call, effort)
+                made = layout_confirmation.compiled_program(self.program, call, effort)
+                if made.error is not None and made.error.interrupted:
+                    raise KeyboardInterrupt
+                self._compiled[number, effort] = made
             return self._compiled[number, effort]
 
     def confirm(
@@ -190,7 +201,7 @@ class ProgramSearch:
         Where estimates and times at low effort disagree on the first, the default effort decides.
         """
         tried: list[int] = []
-        while len(tried) < 2 * count:
+        while len(tried) < 2 * count and self._can_compile:
             fitting = [n for n in tried if self._compiles(n)]
             number = layout_choice.next_to_compile(self.found.layouts, tried, fitting, self.room)
             if number is None or len(fitting) >= count:
@@ -225,16 +236,18 @@ def search_program(
     """Search the layouts of a program, which is lowered at least; the search is kept with it.
 
     An interrupt and `budget.cancel` end it with what was found. Raises Unavailable where its layouts cannot be
-    searched or none could be scored, MeshError for choices that cannot be, ValueError for a budget of nothing.
+    searched or none could be scored, MeshError and UnusableChoice for choices that cannot be.
     """
     check_searched(program)
-    if budget is not None and not budget.seconds > 0:
-        raise ValueError(search_wording.no_budget(budget.seconds))
-    budget = budget or SearchBudget()
+    budget, fixed = budget or SearchBudget(), fixed or FixedChoices()
+    check_budget(budget.seconds, budget.executor)
+    check_choices(fixed.keep, fixed.most_axes, fixed.most_split)
     searchable = partitioner_of(program)
-    problem = posed(program, search_limits(program, searchable, fixed or FixedChoices()))
+    problem = posed(program, search_limits(program, searchable, fixed))
+    check_dimensions(fixed.most_split, problem.problem.by_name)
     if not can_split(problem.problem):
-        raise Unavailable(wording.NOTHING_TO_SPLIT)
+        raise Unavailable(wording.nothing_to_split(problem.problem.devices))
+    notes = (*problem.notes, *_notes(program, searchable, why := why_not_relowered(program, searchable)))
     device = scoring_device(program)
     key = kept_estimates.key_of(program, searchable, device)
     known = kept_estimates.load(key)
@@ -245,10 +258,24 @@ def search_program(
         found = _run(search, budget, progress or silent)
     kept_estimates.keep(key, search.known)
     if not found.layouts and found.end is not SearchEnd.CANCELLED:
-        raise Unavailable(wording.all_lost(next(iter(found.lost_reasons), wording.NOTHING_TO_SPLIT)))
-    made = ProgramSearch(program, problem.problem, search, found, problem.notes)
+        raise Unavailable(
+            wording.all_lost(next(iter(found.lost_reasons), wording.nothing_to_split(problem.problem.devices)))
+        )
+    made = ProgramSearch(program, problem.problem, search, found, notes, compiles=not why)
     program.results.put(_KEPT, made)
     return made
+
+
+def _notes(program: Program, searchable: SearchableProgram, why_not_compiled: str) -> Iterator[str]:
+    """What is to be known of its layouts. Raises Unavailable where none but its own can be made."""
+    if why_not_compiled and searchable.explicit:
+        raise Unavailable(wording.names_explicit_axes(why_not_compiled))
+    if why_not_compiled:
+        yield problem_wording.not_compilable(why_not_compiled)
+    if calls_python(searchable):
+        yield problem_wording.CALLS_PYTHON
+    if has_own_shardings(program.call):
+        yield problem_wording.JIT_LEFT_OUT
 
 
 def _run(search: LayoutSearch, budget: SearchBudget, progress: Progress) -> LayoutsFound:
@@ -287,7 +314,7 @@ class _Workers:
     def __enter__(self) -> Executor:
         if self.given is not None:
             return self.given
-        self.own = ThreadPoolExecutor(1, thread_name_prefix="jaxstage-layouts")
+        self.own = ThreadPoolExecutor(WORKERS, thread_name_prefix="jaxstage-layouts")
         return self.own
 
     def __exit__(self, *error: object) -> None:

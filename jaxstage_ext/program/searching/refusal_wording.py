@@ -6,12 +6,23 @@ from collections.abc import Sequence
 
 NOT_A_FUNCTION = "layouts are searched of a function and its arguments; this is a module whose shardings are fixed"
 OF_PMAP = "jax.pmap fixes the layout; pass a function or a jax.jit of one"
-OF_A_LIBRARY = "layouts are searched of functions and jax.jit objects; pass the function that the library's jit wraps"
-JITTED_WITH_SHARDINGS = (
-    "the function is jitted with in_shardings or out_shardings, which fix its layout; pass it without them, and give "
-    "your own layout as mesh and in_specs to have it compared"
+OF_A_LIBRARY = (
+    "layouts are searched of functions and jax.jit objects; pass the function that the library's jit wraps, with "
+    "arrays alone in its arguments (equinox: arrays, static = eqx.partition(model, eqx.is_array), and in the function "
+    "eqx.combine(arrays, static))"
 )
-NOTHING_TO_SPLIT = "no dimension of the arguments is divisible by a number of devices; there is nothing to split"
+JITTED_WITH_SHARDINGS = (
+    "the function is jitted with in_shardings or out_shardings and does not show what it wraps; pass the function "
+    "without them"
+)
+
+
+def nothing_to_split(devices: int) -> str:
+    """No size that any axis of a mesh divides."""
+    return (
+        f"no dimension of the arguments is divisible by {devices:,} devices or a factor of them, so there is nothing "
+        f"to split; pad one, such as the batch, to a multiple of {devices:,}"
+    )
 
 
 def one_device(target: str) -> str:
@@ -48,6 +59,15 @@ def too_many_entries(name: str, spec: str, rank: int) -> str:
 def not_divided(path: str, axis: int, size: int, parts: int) -> str:
     """A kept spec that does not divide its array."""
     return f"keep of {path}: its dimension {axis} has size {size:,}, which {parts:,} does not divide"
+
+
+def names_explicit_axes(reason: str) -> str:
+    """A function that names axes in its body which only a mesh of explicit axes has."""
+    return (
+        "the function is written for the explicit axes of one mesh, and other layouts are compiled with automatic "
+        f"axes, for which JAX says: {reason}; search it without the reshard and out_sharding in it, on arguments that "
+        "are not sharded"
+    )
 
 
 def all_lost(reason: str) -> str:

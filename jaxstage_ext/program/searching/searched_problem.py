@@ -15,7 +15,7 @@ from jaxstage_ext.program.questions.named_dimensions import given_names, named_d
 from jaxstage_ext.program.questions.partitioned import SearchableProgram, partitioner_of
 from jaxstage_ext.program.searching import problem_wording as wording
 from jaxstage_ext.program.searching.expert_dimensions import expert_dimensions
-from jaxstage_ext.program.searching.unsharded_call import device_count
+from jaxstage_ext.program.searching.unsharded_call import device_count, unsharded_call
 from jaxstage_ext.search.search_problem import (
     ArgumentRole,
     DimensionRole,
@@ -45,7 +45,7 @@ def posed(program: Program, limits: SearchLimits) -> PosedProblem:
         arguments=_arguments(searchable, dimensions, parameters),
         dimensions=_dimensions(searchable, dimensions, parameters),
         devices=device_count(program),
-        twins=_twins(searchable, parameters) if not has_method(program.call.fn, "lower") else {},
+        twins=_twins(searchable, parameters) if not has_method(unsharded_call(program.call).fn, "lower") else {},
         results=len(results),
         room=device_memory(program).memory,
         order_matters=_has_hosts(program),

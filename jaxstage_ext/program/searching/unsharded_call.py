@@ -24,7 +24,7 @@ def why_not_searched(program: Program) -> str:
         return wording.OF_PMAP
     if has_method(call.fn, "lower") and not has_method(call.fn, "trace"):
         return wording.OF_A_LIBRARY
-    if has_method(call.fn, "trace") and tracing.own_shardings(call.fn):
+    if has_own_shardings(call) and not callable(getattr(call.fn, "__wrapped__", None)):
         return wording.JITTED_WITH_SHARDINGS
     return wording.one_device(str(program.target)) if device_count(program) < 2 else ""
 
@@ -46,9 +46,17 @@ def device_count(program: Program) -> int:
 
 
 def unsharded_call(call: Call) -> Call:
-    """The call with shapes in place of sharded arrays, and without a layout."""
+    """The call with shapes in place of sharded arrays, without a layout and without the shardings of its `jax.jit`."""
     args, kwargs = jax.tree.map(_unsharded, (call.args, dict(call.kwargs)))
+    if has_own_shardings(call):
+        wrapped: Any = call.fn.__wrapped__  # type: ignore[attr-defined]
+        call = replace(call, fn=wrapped, jit=tracing.jit_options(call.fn) | dict(call.jit))
     return replace(call, args=args, kwargs=kwargs, layout=None)
+
+
+def has_own_shardings(call: Call) -> bool:
+    """Whether it is of a `jax.jit` object that was made with shardings."""
+    return has_method(call.fn, "trace") and bool(tracing.own_shardings(call.fn))
 
 
 def _unsharded(leaf: Any) -> Any:

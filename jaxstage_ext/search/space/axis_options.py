@@ -90,6 +90,10 @@ _OF_DATA = (DimensionRole.BATCH, DimensionRole.SPATIAL)
 
 
 def _with_storage(problem: SearchProblem, size: int, sets: Iterable[Iterable[str]]) -> Iterator[AxisOption]:
+    """An axis of one device, which a mesh of the user's may have, does nothing."""
+    if size == 1:
+        yield UNUSED
+        return
     stored = (False, True) if can_store(problem, size) else (False,)
     for names, stores in itertools.product(sets, stored):
         option = AxisOption(frozenset(names), stores)

@@ -4,4 +4,8 @@ from wordings import constants
 
 from jaxstage_ext.program.searching import problem_wording as wording
 
-SAID: dict[str, object] = {**constants(wording), "assumed": wording.assumed(["params", "state"])}
+SAID: dict[str, object] = {
+    **constants(wording),
+    "assumed": wording.assumed(["params", "state"]),
+    "not compilable": wording.not_compilable("AbstractMesh cannot be used"),
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from jaxstage_ext.search.kinds import LayoutKind
-from jaxstage_ext.search.layout_result import CompiledState, CompileEffort, ScoredLayout
+from jaxstage_ext.search.layout_result import CompiledState, ScoredLayout
 
 _CLEARLY = 0.9
 """Of the time of the first by estimate: what is less is clearly faster."""
@@ -23,23 +23,29 @@ def best(layouts: Sequence[ScoredLayout], room: int | None) -> ScoredLayout:
     compiled = _compiled(layouts)
     possible = [one for one in layouts if one.compiled is None and not is_known_too_large(one, room)]
     first = (compiled or possible or layouts)[0]
-    if _seconds(first) is None:
+    if first.compiled_seconds is None:
         return first
-    return min((one for one in compiled if _seconds(one) is not None), key=lambda one: (_seconds(one), one.number))
+    return min(
+        (one for one in compiled if one.compiled_seconds is not None),
+        key=lambda one: (one.compiled_seconds, one.number),
+    )
 
 
 def contenders(layouts: Sequence[ScoredLayout]) -> tuple[int, ...]:
-    """The two layouts between which a compile at the default effort has to decide; empty where nothing is open.
+    """The layouts between which compiles at the default effort have to decide; empty where nothing is open.
 
     The first by estimate and the fastest as compiled at low effort, where these are two and clearly apart: XLA's
     partitioner may choose other collectives than the estimate has (an FSDP step of a conv net: 1.87 ms estimated, 8.59
-    ms compiled).
+    ms compiled). The user's own with them, so that what it costs against the best is of compiles as well.
     """
     timed = [one for one in _compiled(layouts) if one.compiled is not None and one.compiled.least is not None]
-    if not timed or _seconds(timed[0]) is not None:
+    if not timed or timed[0].compiled_seconds is not None:
         return ()
     fastest = min(timed, key=_least)
-    return (timed[0].number, fastest.number) if _least(fastest) < _CLEARLY * _least(timed[0]) else ()
+    if _least(fastest) >= _CLEARLY * _least(timed[0]):
+        return ()
+    own = [one.number for one in layouts if one.is_own]
+    return tuple(dict.fromkeys((timed[0].number, fastest.number, *own)))
 
 
 def _compiled(layouts: Sequence[ScoredLayout]) -> list[ScoredLayout]:
@@ -49,12 +55,6 @@ def _compiled(layouts: Sequence[ScoredLayout]) -> list[ScoredLayout]:
 def _least(layout: ScoredLayout) -> float:
     figures = layout.compiled
     return float("inf") if figures is None or figures.least is None else figures.least
-
-
-def _seconds(layout: ScoredLayout) -> float | None:
-    """The compiled time at the default effort; None where it is unknown."""
-    figures = layout.compiled
-    return figures.least if figures is not None and figures.effort is CompileEffort.DEFAULT else None
 
 
 def is_known_too_large(layout: ScoredLayout, room: int | None) -> bool:

@@ -177,6 +177,12 @@ class ScoredLayout:
     on_front: bool = False
     """Whether no other layout is estimated both faster and smaller."""
 
+    @property
+    def compiled_seconds(self) -> float | None:
+        """The least time of its compile at the default effort; None without one, and where that is unknown."""
+        figures = self.compiled
+        return figures.least if figures is not None and figures.effort is CompileEffort.DEFAULT else None
+
 
 class SearchEnd(Enum):
     """Why a search ended."""

@@ -79,12 +79,16 @@ def _spec(problem: SearchProblem, argument: SearchedArgument, candidate: LayoutC
 
 
 def _store(argument: SearchedArgument, spec: list[list[MeshAxis]], axis: MeshAxis, local: list[int]) -> None:
-    """Store a parameter over an axis that does not split it yet: its largest dimension, by the sizes before storing."""
+    """Store a parameter over an axis that does not split it yet: its largest dimension, by the sizes before storing.
+
+    One that is whole comes first: XLA gathers more where one dimension is both split and stored (experts whose weights
+    are P('data', None, 'model') take 2.8 ms on eight H100s as compiled, with P(None, None, ('model', 'data')) 3.6).
+    """
     if any(axis in axes for axes in spec):
         return
     places = [place for place in range(len(spec)) if _divides(argument, spec, place, axis)]
     if places:
-        largest = max(places, key=lambda place: (local[place], -place))
+        largest = max(places, key=lambda place: (not spec[place], local[place], -place))
         spec[largest].append(axis)
 
 

@@ -20,11 +20,15 @@ PEAK, BANDWIDTH, LINK = 1e12, 1e9, 1e9
 PRODUCT_FLOPS, PRODUCT_MOVED, PAYLOAD, ARGUMENT, RESULT = 5e9, 1e6, 4_000, 2_000, 1_000
 
 
-def estimate(trips: int | None, **known: Any) -> LayoutEstimate:
-    """Of a program whose loop runs a product and an all-reduce over four devices `trips` times."""
+def estimate(trips: int | None, elementwise: float = 0.0, **known: Any) -> LayoutEstimate:
+    """Of a program whose loop runs a product and an all-reduce over four devices `trips` times.
+
+    `elementwise` is what an operation behind it moves.
+    """
     loop = PartitionOp("stablehlo.while", (0,), (1,), None, "a.py:1", "", 1, None)
     product = PartitionOp("stablehlo.dot_general", (0, 0), (1,), None, "a.py:2", "", trips, PRODUCT_FLOPS, parent=0)
-    module = PartitionableModule("key", (WEIGHT, WEIGHT), (loop, product), (0,), (1,))
+    last = PartitionOp("stablehlo.tanh", (1,), (1,), None, "a.py:3", "", 1, None)
+    module = PartitionableModule("key", (WEIGHT, WEIGHT), (loop, product, last), (0,), (1,))
     exchanged = PartitionedCollective(CollectiveKind.ALL_REDUCE, ("x",), PAYLOAD, 1, trips, "a.py:2")
     partitioned = PartitionedModule(
         ModuleLayout({"x": 4}, (((), ()),), None),
@@ -34,8 +38,8 @@ def estimate(trips: int | None, **known: Any) -> LayoutEstimate:
         ARGUMENT,
         RESULT,
         (((), ()),),
-        np.array([0.0, PRODUCT_FLOPS]),
-        np.array([0.0, PRODUCT_MOVED]),
+        np.array([0.0, PRODUCT_FLOPS, 0.0]),
+        np.array([0.0, PRODUCT_MOVED, elementwise]),
     )
     figures = dict(title="made up", flops={"f32": PEAK, "tf32": PEAK}, vector={}, functions=(), cache=None) | {
         "bandwidth": BANDWIDTH, "cache_bandwidth": None, "measured": False,
@@ -53,6 +57,12 @@ def test_a_loop_counts_with_its_trips() -> None:
     assert thrice.collectives == pytest.approx(3 * 2 * 3 / 4 * PAYLOAD / LINK)  # a ring sends 2 (n - 1) / n of it
     assert thrice.least == pytest.approx(3 * PRODUCT_FLOPS / PEAK + border)
     assert thrice.most == pytest.approx(thrice.least + thrice.collectives)
+
+
+def test_elementwise_work_counts_beyond_arguments_and_results_in_part() -> None:
+    border = ARGUMENT + RESULT
+    assert estimate(1, elementwise=border).memory == pytest.approx(border / BANDWIDTH)
+    assert estimate(1, elementwise=11 * border).memory == pytest.approx((1 + 0.4 * 10) * border / BANDWIDTH)
 
 
 def test_unknown_trips_leave_the_time_unknown() -> None:

@@ -211,6 +211,9 @@ def test_the_default_effort_decides_where_estimate_and_low_effort_disagree(execu
     assert layout_choice.contenders(compiled((low, 1.0), (low, 0.95), (low, 2.0))) == ()
     assert layout_choice.contenders(compiled((low, 1.0), (low, 0.85), (low, 0.5))) == (0, 2)
     assert layout_choice.contenders(compiled((low, None), (low, None), (low, None))) == ()
+    disputed = compiled((low, 1.0), (low, 0.85), (low, 0.5))
+    disputed[1] = replace(disputed[1], is_own=True)
+    assert layout_choice.contenders(disputed) == (0, 2, 1)
     settled = compiled((default, 0.9), (low, 0.85), (default, 0.7))
     assert layout_choice.contenders(settled) == () and layout_choice.best(settled, None).number == 2
     settled = compiled((default, 0.6), (low, 0.85), (default, 0.7))

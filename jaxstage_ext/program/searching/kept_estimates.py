@@ -14,7 +14,7 @@ from jaxstage_ext.search.layout_score import ScoringDevice
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 from jaxstage_ext.store import cache
 
-_VERSION = "1"
+_VERSION = "2"
 """Of the way in which layouts are scored."""
 
 

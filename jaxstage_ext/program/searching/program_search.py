@@ -198,7 +198,7 @@ class ProgramSearch:
     ) -> tuple[int, ...]:
         """Compile the best layouts of different kinds until so many fit; the numbers of those compiled.
 
-        Where estimates and times at low effort disagree on the first, the two are compiled at the default effort.
+        Where estimates and times at low effort disagree on the first, the default effort decides.
         """
         tried: list[int] = []
         while len(tried) < 2 * count and self._can_compile:

@@ -45,23 +45,35 @@ def _take(found: LayoutsFound, best: ScoredLayout) -> str:
 
 def call_time(layout: ScoredLayout) -> str:
     """`at least 2.18 ms a call as compiled`, else `an estimated 94.9 ms a call`."""
-    compiled = layout.compiled
-    if compiled is not None and compiled.effort is CompileEffort.DEFAULT and compiled.least is not None:
-        return f"at least {scaled(compiled.least, 's')} a call as compiled"
+    least = layout.compiled_seconds
+    if least is not None:
+        return f"at least {scaled(least, 's')} a call as compiled"
     return "time unknown" if layout.estimate.middle is None else f"an estimated {time_text(layout)} a call"
 
 
 def faster(own: ScoredLayout, best: ScoredLayout) -> str:
-    """`1.8x as fast as your own specs (171 ms)`."""
-    times = ratio(own, best)
+    """`1.8x as fast as your own specs (an estimated 171 ms)`."""
+    times, by_compiles = ratio(own, best)
+    is_mixed = best.compiled_seconds is not None and not by_compiles
+    by = "by the estimate " if is_mixed else ""
+    if is_mixed and times < 1:
+        return f"your own specs were not compiled, by the estimate they are {_times(1 / times)} as fast"
     if times < 1.005:
-        return "as fast as your own specs by the estimate"
-    return f"{_times(times)} as fast as your own specs{f' ({time_text(own)})' if own.estimate.middle else ''}"
+        return f"{by}as fast as your own specs"
+    known = own.estimate.middle is not None or by_compiles
+    shown = f" ({call_time(own).replace(' a call', '')})" if known else ""
+    return f"{by}{_times(times)} as fast as your own specs{shown}"
 
 
-def ratio(layout: ScoredLayout, best: ScoredLayout) -> float:
-    """How many times the estimated time of the best one a layout takes."""
-    return layout.estimate.cost / best.estimate.cost if best.estimate.cost else 1.0
+def ratio(layout: ScoredLayout, best: ScoredLayout) -> tuple[float, bool]:
+    """How many times the time of the best one a layout takes, and whether that is of compiled times.
+
+    Of two that were compiled at the default effort by what the compiles gave, else by the estimates.
+    """
+    compiled, least = layout.compiled_seconds, best.compiled_seconds
+    if compiled is not None and least:
+        return compiled / least, True
+    return (layout.estimate.cost / best.estimate.cost if best.estimate.cost else 1.0), False
 
 
 def _times(value: float) -> str:
@@ -75,14 +87,18 @@ def own_said(found: LayoutsFound, room: int | None) -> str:
         return ""
     if best is None or best.is_own:
         return "own"
-    return f"own: {_times(ratio(own, best))} the best"
+    times, by_compiles = ratio(own, best)
+    return f"own: {_times(times)} the best{', as compiled' if by_compiles else ''}"
 
 
 def ratio_text(layout: ScoredLayout, best: ScoredLayout | None) -> str:
-    """`1.8x`, and `best` of the best itself."""
+    """`1.8x` by the estimates, `1.8x compiled` by what compiles gave; `best` of the best itself."""
     if best is None:
         return ""
-    return "best" if layout.number == best.number else _times(ratio(layout, best))
+    if layout.number == best.number:
+        return "best"
+    times, by_compiles = ratio(layout, best)
+    return f"{_times(times)}{' compiled' if by_compiles else ''}"
 
 
 def compared(found: LayoutsFound, best: ScoredLayout) -> str:

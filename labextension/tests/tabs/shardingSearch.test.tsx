@@ -52,7 +52,7 @@ test("what lies on one place with the same look is drawn once, and the slowest f
 });
 
 test("what the pointer is on is told with its times and its memory", async () => {
-  expect(tipLines(await found(), 4).slice(0, 3)).toEqual(["data × tensor: batch over data=2, hidden over model=4 (your own specs)", "mesh data=2,model=4", expect.stringMatching(/^168 ms a call, between 100 ms and 190 ms; 1\.9x the best$/)]);
+  expect(tipLines(await found(), 4).slice(0, 3)).toEqual(["data × tensor: batch over data=2, hidden over model=4 (your own specs)", "mesh data=2,model=4", expect.stringMatching(/^168 ms a call, between 100 ms and 190 ms; vs. best 1\.9x$/)]);
 });
 
 test("what the kernel sends is read with care", async () => {

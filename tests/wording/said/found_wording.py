@@ -31,6 +31,10 @@ SETTLED.found = replace(
         for layout, least in zip(SETTLED.found.layouts, (0.12, 0.0912, None, None, None, None), strict=True)
     ),
 )
+OWN, OTHER = LAYOUTS[4], LAYOUTS[1]
+COMPILED_BEST, COMPILED_OWN = (replace(one, number=n, compiled=TIMED) for n, one in enumerate((FIRST, OWN)))
+SLOWER = replace(COMPILED_OWN, compiled=replace(TIMED, least=0.3))
+SETTLED_OWN = found((COMPILED_BEST, *LAYOUTS[1:4], SLOWER))
 SAID: dict[str, object] = {
     "take": [wording.take(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), found(()))],
     "nothing fits": wording.take(found(LAYOUTS[5:]), ROOM),
@@ -46,11 +50,17 @@ SAID: dict[str, object] = {
         wording.call_time(replace(LAYOUTS[0], compiled=replace(TIMED, effort=CompileEffort.LOW))),
         wording.call_time(replace(LAYOUTS[0], estimate=replace(LAYOUTS[0].estimate, compute=None))),
     ],
-    "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]))],
+    "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), SETTLED_OWN)],
     "titles": [wording.layout_title(layout) for layout in LAYOUTS],
     "compiled": [wording.compiled_text(layout) for layout in (FIRST, *TRIED, SETTLED.found.layouts[0])],
     "fit": [wording.fit(layout, ROOM) for layout in TRIED],
-    "as fast": wording.faster(FIRST, FIRST),
+    "as fast": [
+        wording.faster(FIRST, FIRST),
+        wording.faster(OWN, FIRST),
+        wording.faster(OWN, COMPILED_BEST),
+        wording.faster(FIRST, replace(OTHER, compiled=TIMED)),
+        wording.faster(SLOWER, COMPILED_BEST),
+    ],
     "times": [wording.range_text(layout) for layout in (FIRST, UNKNOWN)],
     "as written": wording.layout_title(UNKNOWN),
     "against the best": [wording.ratio_text(FIRST, best) for best in (None, ESTIMATED.layouts[0], LAYOUTS[3])],

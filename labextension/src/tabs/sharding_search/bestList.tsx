@@ -1,7 +1,7 @@
 import { scaled } from "../../wire/figures";
 import { LOOKS, looksOf } from "./layoutMap";
 import { KindMark } from "./legend";
-import { ESTIMATE, type Found, ratio } from "./read";
+import { ESTIMATE, type Found } from "./read";
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
@@ -56,7 +56,7 @@ export function BestList({ found, chosen, onChoose }: Props) {
                 </button>
               </th>
               <td>{time(row)}</td>
-              <td>{row === best ? <b>best</b> : ratio(found, row)}</td>
+              <td>{row === best ? <b>best</b> : layouts.ratio(row)}</td>
               <td>{scaled(layouts.arguments[row] as number, "B")}</td>
               <td data-state={layouts.state[row]}>{layouts.compiled(row)}</td>
             </tr>

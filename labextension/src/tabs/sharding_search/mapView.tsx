@@ -5,7 +5,7 @@ import { Tip } from "../../parts/tip";
 import { counted, scaled } from "../../wire/figures";
 import { type MapAxes, type Places, along, axesOf, drawnRows, heightOf, isPlaced, looksOf, placesOf, rowAt } from "./layoutMap";
 import { type Drawn, paintMap, paintMarks } from "./paintMap";
-import { ESTIMATE, type Found, STATES, ratio, timeOf } from "./read";
+import { ESTIMATE, type Found, STATES, timeOf } from "./read";
 
 /** In words: what the pointer is on. */
 export function tipLines(found: Found, row: number): string[] {
@@ -15,7 +15,7 @@ export function tipLines(found: Found, row: number): string[] {
   return [
     `${layouts.titles[row] ?? "?"}${marks && ` (${marks})`}`,
     `mesh ${layouts.mesh(row)}`,
-    `${timeOf(found, row)}${row !== best && best >= 0 ? `; ${ratio(found, row)} the best` : ""}`,
+    `${timeOf(found, row)}${row !== best && best >= 0 ? `; vs. best ${layouts.ratio(row)}` : ""}`,
     `arguments: ${scaled(heightOf(layouts, row), "B")} on each device${needed > 0 ? `; needed in all: ${scaled(needed, "B")}` : ""}`,
     STATES[layouts.state[row] ?? ESTIMATE] ?? "",
   ];

@@ -33,6 +33,8 @@ export interface Layouts {
   mesh: (row: number) => string;
   /** What a compile gave, in a few words; "no" of an estimate. */
   compiled: (row: number) => string;
+  /** How many times the time of the best, "1.8x" by the estimates, "1.8x compiled". */
+  ratio: (row: number) => string;
   /** In words: its kind, and what each axis does. */
   titles: string[];
 }
@@ -48,9 +50,6 @@ export function timeOf({ layouts, hasSeconds }: Found, row: number): string {
 
 /** 1.04x, 1.8x, 12x */
 export const factor = (times: number): string => (Number.isFinite(times) ? `${times < 1.095 ? times.toFixed(2) : String(Number(times.toPrecision(2)))}x` : "");
-
-/** How many times as slow as the best a layout is. */
-export const ratio = ({ layouts, best }: Found, row: number): string => factor((layouts.time[row] as number) / (layouts.time[best] as number));
 
 export interface Found {
   /** Of the search as a whole: what to take, and by how much. */
@@ -99,7 +98,7 @@ async function readLayouts(reply: Reply): Promise<Layouts> {
   const length = columns.lengthOf("number");
   const float = (name: string) => columns.sized(name, new Float32Array(length).fill(Number.NaN));
   const flags = (name: string) => columns.sized(name, new Uint8Array(length));
-  const [kinds, meshes, compiled] = [textsOf(columns, "kind", length), textsOf(columns, "mesh", length), textsOf(columns, "compiled", length)];
+  const [kinds, meshes, compiled, ratios] = [textsOf(columns, "kind", length), textsOf(columns, "mesh", length), textsOf(columns, "compiled", length), textsOf(columns, "ratio", length)] as const;
   return {
     length,
     number: columns.ints("number", length),
@@ -114,6 +113,7 @@ async function readLayouts(reply: Reply): Promise<Layouts> {
     kinds: kinds.strings.slice(0, MOST_KINDS),
     mesh: (row) => textIn(meshes, row),
     compiled: (row) => textIn(compiled, row),
+    ratio: (row) => textIn(ratios, row),
     titles: linesOf(columns, "title"),
   };
 }

@@ -58,7 +58,7 @@ class ShardingSearch:
     @property
     def layouts(self) -> Table:
         """One row a layout, the fastest by estimate first; layouts are numbered from 0."""
-        return layout_table(self.found)
+        return layout_table(self.found, self._search.room)
 
     @property
     def best(self) -> ScoredLayout:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.search import layout_choice
 from jaxstage_ext.search import search_wording as wording
 from jaxstage_ext.search.layout_result import CompiledFigures, LayoutsFound, ScoredLayout
 
@@ -21,12 +22,11 @@ _EFFORT = "how hard the compiler tried; times of low effort do not rank layouts"
 _COMPILED = {
     "compiled_time": ("least", "s", "lower bound of the compiled program's time"),
     "compiled_memory": ("needed", "B", "memory needed per device, by the compiler"),
-    "fits": ("fits", "", "whether it fits on the device, by a compile"),
 }
 
 
-def layout_table(found: LayoutsFound) -> Table:
-    """One row a layout, the fastest by estimate first."""
+def layout_table(found: LayoutsFound, room: int | None = None) -> Table:
+    """One row a layout, the fastest by estimate first; `room` is the memory of one device, where it is known."""
     layouts = found.layouts
     columns = {
         "layout": Column([one.number for one in layouts], doc="its number", is_whole=True),
@@ -48,10 +48,11 @@ def layout_table(found: LayoutsFound) -> Table:
         ),
         "on_front": Column([one.on_front for one in layouts], doc="whether no other is both faster and smaller"),
         **{name: _compiled(layouts, *about) for name, about in _COMPILED.items()},
+        "fits": Column([_fits(one, room) for one in layouts], doc="by a compile, or not by its arguments alone"),
         "effort": Column([one.compiled.effort.value if one.compiled else None for one in layouts], doc=_EFFORT),
     }
     notes = (wording.extent(found), wording.ESTIMATE, *found.notes)
-    return Table("layouts", columns, _reasons(layouts), notes)
+    return Table("layouts", columns, _reasons(layouts, room), notes)
 
 
 def _mesh(layout: ScoredLayout) -> str:
@@ -77,7 +78,7 @@ def _compiled(layouts: Sequence[ScoredLayout], field: str, unit: str, doc: str) 
     return Column(values, unit, doc, lower_is_better=True if unit else None)
 
 
-def _reasons(layouts: Sequence[ScoredLayout]) -> Mapping[tuple[int, str], str]:
+def _reasons(layouts: Sequence[ScoredLayout], room: int | None) -> Mapping[tuple[int, str], str]:
     reasons: dict[tuple[int, str], str] = {}
     for row, one in enumerate(layouts):
         unknown = "; ".join(one.estimate.unknown)
@@ -85,7 +86,15 @@ def _reasons(layouts: Sequence[ScoredLayout]) -> Mapping[tuple[int, str], str]:
         why = wording.NOT_COMPILED if one.compiled is None else _why(one.compiled)
         reasons |= {(row, "effort"): why} if one.compiled is None else {}
         reasons |= {(row, name): why for name, (field, *_) in _COMPILED.items() if _lacks(one.compiled, field)}
+        reasons |= {(row, "fits"): why} if _fits(one, room) is None else {}
     return reasons
+
+
+def _fits(layout: ScoredLayout, room: int | None) -> bool | None:
+    """None where it is unknown: memory needed is the compiler's, but never less than the arguments, which are exact."""
+    if layout.compiled is None:
+        return False if layout_choice.is_known_too_large(layout, room) else None
+    return layout.compiled.fits
 
 
 def _lacks(figures: Any, field: str) -> bool:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from made_searches import LAYOUTS
+from made_searches import LAYOUTS, ROOM, found
 
-from jaxstage_ext.search.drawn.found_wording import ratio, ratio_text
+from jaxstage_ext.search.drawn.found_wording import compiled_text, ratio, ratio_text
 from jaxstage_ext.search.layout_result import CompiledFigures, CompiledState, CompileEffort, ScoredLayout
+from jaxstage_ext.search.layout_table import layout_table
 
 BEST, OTHER = (replace(LAYOUTS[at], number=at) for at in (0, 3))
 
@@ -37,3 +38,12 @@ def test_two_compiles() -> None:
 )
 def test_a_compile_and_an_estimate_are_never_divided(layout: ScoredLayout, best: ScoredLayout) -> None:
     assert ratio(layout, best) == ratio(OTHER, BEST)
+
+
+def test_what_arguments_alone_exceed_does_not_fit_without_a_compile() -> None:
+    """17 GB of arguments on 16 GB; what else a program needs comes on top of them."""
+    table = layout_table(found(), ROOM)
+    fits = dict(zip(table["arguments"], table["fits"], strict=True))
+    assert fits == {one.estimate.argument_bytes: False if one is LAYOUTS[-1] else None for one in LAYOUTS}
+    assert {row for row, name in table.reasons if name == "fits"} == set(range(len(LAYOUTS) - 1))
+    assert compiled_text(LAYOUTS[-1], ROOM) != compiled_text(LAYOUTS[0], ROOM) == compiled_text(LAYOUTS[-1], None)

@@ -25,7 +25,7 @@ def table_of(search: ProgramSearch) -> Table:
         "estimate": Column([layout.estimate.middle for layout in layouts], "s", "estimated time of one call"),
         "vs. best": Column([wording.ratio_text(layout, best) for layout in layouts]),
         "arguments": Column([layout.estimate.argument_bytes for layout in layouts], "B", "bytes on one device, exact"),
-        "compiled": Column([wording.compiled_text(layout) for layout in layouts]),
+        "compiled": Column([wording.compiled_text(layout, search.room) for layout in layouts]),
         "layout": Column([_title(layout) for layout in layouts]),
     }
     reasons = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jaxstage_ext.report.text.units import rounded, scaled
+from jaxstage_ext.search import layout_choice
 from jaxstage_ext.search.drawn.layout_columns import PointState, best_of, state_of
 from jaxstage_ext.search.layout_candidate import MeshAxis
 from jaxstage_ext.search.layout_result import CompileEffort, LayoutsFound, ScoredLayout
@@ -129,11 +130,11 @@ def fit(layout: ScoredLayout, room: int | None) -> str:
     }[state]
 
 
-def compiled_text(layout: ScoredLayout) -> str:
+def compiled_text(layout: ScoredLayout, room: int | None) -> str:
     """`no`, or in a few words what the compile gave: `fits, 428 MB; 14.8 ms at low effort`."""
     compiled = layout.compiled
     if compiled is None:
-        return "no"
+        return "does not fit by its arguments" if layout_choice.is_known_too_large(layout, room) else "no"
     needed = f", {scaled(compiled.needed, 'B')}" if compiled.needed is not None else ""
     low = " at low effort" if compiled.effort is CompileEffort.LOW else ""
     least = f"; {scaled(compiled.least, 's')}{low}" if compiled.least is not None else ""

@@ -52,7 +52,9 @@ SAID: dict[str, object] = {
     ],
     "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), SETTLED_OWN)],
     "titles": [wording.layout_title(layout) for layout in LAYOUTS],
-    "compiled": [wording.compiled_text(layout) for layout in (FIRST, *TRIED, SETTLED.found.layouts[0])],
+    "compiled": [
+        wording.compiled_text(layout, ROOM) for layout in (FIRST, LAYOUTS[-1], *TRIED, SETTLED.found.layouts[0])
+    ],
     "fit": [wording.fit(layout, ROOM) for layout in TRIED],
     "as fast": [
         wording.faster(FIRST, FIRST),

@@ -24,7 +24,7 @@ def found(search: ProgramSearch, most: int) -> Answer:
     """At most so many layouts, and what is said of them as a whole."""
     shown, room = columns_of(search.found, most), search.room
     best = best_of(search.found, room)
-    result, buffers = packed(_columns(shown, best))
+    result, buffers = packed(_columns(shown, best, room))
     return result | {
         "searched": True,
         "headline": wording.take(search.found, room),
@@ -41,7 +41,7 @@ def found(search: ProgramSearch, most: int) -> Answer:
     }, buffers
 
 
-def _columns(shown: LayoutColumns, best: ScoredLayout | None) -> dict[str, Any]:
+def _columns(shown: LayoutColumns, best: ScoredLayout | None, room: int | None) -> dict[str, Any]:
     return {
         "number": [layout.number for layout in shown.layouts],
         "time": shown.time,
@@ -52,7 +52,7 @@ def _columns(shown: LayoutColumns, best: ScoredLayout | None) -> dict[str, Any]:
         "state": shown.state,
         "front": shown.front,
         "kind": CodedTexts.of(layout.kind.value for layout in shown.layouts),
-        "compiled": CodedTexts.of(wording.compiled_text(layout) for layout in shown.layouts),
+        "compiled": CodedTexts.of(wording.compiled_text(layout, room) for layout in shown.layouts),
         "ratio": CodedTexts.of(wording.ratio_text(layout, best) for layout in shown.layouts),
         "mesh": CodedTexts.of(_said(wording.mesh_text(layout)) for layout in shown.layouts),
         "title": TextLines(_said(wording.layout_title(layout)) for layout in shown.layouts),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.report.text.units import duration, scaled
 from jaxstage_ext.search.layout_result import Decision, DecisionKind
@@ -19,10 +21,10 @@ _KINDS = {
 def sentence(decision: Decision) -> str:
     """`splitting hidden and heads over model=2 saves 18 ms of gradient all-reduce and 1.2 GB of arguments`."""
     over = f"{decision.axis}={decision.size}"
-    if decision.kind is DecisionKind.STORE:
+    if decision.kind is DecisionKind.STORE and not decision.dimensions:
         subject = f"storing parameters over {over}"
     else:
-        subject = f"splitting {_listed(decision.dimensions)} over {over}"
+        subject = f"splitting {listed(decision.dimensions)} over {over}"
     return f"{subject} {_worth(decision)}"
 
 
@@ -44,8 +46,10 @@ def _of(decision: Decision) -> str:
     return f" of {'gradient ' if decision.is_gradient else ''}{_KINDS[decision.of]}"
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """`a, b and c`; of many the first, `a, b, c and 5 more`."""
+    shown = [*names[: most - 1], f"{len(names) - most + 1} more"] if len(names) > most else [*names]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
 
 
 def blamed(blame: Blame) -> str:

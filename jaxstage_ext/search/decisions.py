@@ -59,7 +59,7 @@ def _decision(undone: _Undone, with_it: LayoutEstimate, without: LayoutEstimate)
         kind=undone.kind,
         axis=undone.axis.name,
         size=undone.axis.size,
-        dimensions=tuple(sorted(undone.axis.splits)) if undone.kind is DecisionKind.SPLIT else (),
+        dimensions=tuple(sorted(undone.axis.splits)) if undone.kind is DecisionKind.SPLIT else undone.axis.follows,
         seconds=seconds,
         bytes=without.argument_bytes - with_it.argument_bytes,
         of=of,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from jaxstage_ext.search.followed_storage import is_followed
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.search_problem import DimensionRole, SearchProblem
@@ -44,6 +45,8 @@ def kind_of(problem: SearchProblem, candidate: LayoutCandidate) -> LayoutKind:
 
 
 def _parts_of(problem: SearchProblem, axis: MeshAxis) -> frozenset[_Part]:
-    """Parameters that are stored over an axis that splits the model besides do not make another kind of it."""
+    """Parameters stored over an axis make it FSDP where it splits data; else the model is split as they are stored."""
     split = frozenset(_PARTS[role] for role in problem.roles(axis.splits))
-    return split | {_F} if axis.stores and not split & {_T, _E} else split
+    if not axis.stores or split & {_T, _E}:
+        return split
+    return split | {_T if is_followed(problem, axis) else _F}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,18 @@ class MeshAxis:
     """The named dimensions that it splits, in every argument that has them."""
     stores: bool = False
     """Whether parameters are stored over it too: the largest dimension of each that it divides (FSDP)."""
+    follows: tuple[str, ...] = field(default=(), compare=False)
+    """Where it splits no data, the dimensions that it splits besides because parameters are stored so."""
 
     @property
     def is_unused(self) -> bool:
         """Whether its devices all hold and compute the same."""
         return not self.splits and not self.stores
+
+    @property
+    def divides(self) -> tuple[str, ...]:
+        """All named dimensions that it splits, also those that follow what is stored."""
+        return (*sorted(self.splits), *self.follows)
 
     def __str__(self) -> str:
         return f"{self.name}={self.size}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from jaxstage_ext.search import own_candidate
+from jaxstage_ext.search.followed_storage import with_followed
 from jaxstage_ext.search.kind_of_layout import kind_of
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
@@ -68,6 +69,7 @@ def _layout(
 ) -> ScoredLayout:
     meant = candidate or own_candidate.meant(problem, specs)
     exact = candidate or own_candidate.exactly(problem, specs)
+    exact = exact and with_followed(problem, exact, specs)
     return ScoredLayout(
         0, exact, dict(specs.mesh), kind_of(problem, meant), specs.arguments, specs.results, estimate, is_own=is_own
     )

@@ -131,7 +131,7 @@ class Decision:
     axis: str
     size: int
     dimensions: tuple[str, ...]
-    """Those split; empty where parameters are stored."""
+    """Those split; where parameters are stored, those that are split by it because the axis splits no data."""
     seconds: float | None
     """Time that it saves by the estimate's middle, below 0 where it costs; None where times are unknown."""
     bytes: int

@@ -80,8 +80,8 @@ def test_code_for_a_jit_with_shardings_gives_the_layout(jitted: ShardingSearch) 
     given, made = (
         jax.tree.leaves(one) for one in (lowered.compile().input_shardings, lowered.compile().output_shardings)
     )
-    assert [one.spec for one in given] == [P(None, "data"), P("data"), P("data")]
-    assert [one.spec for one in made[:2]] == [P(None, "data"), P("data")]
+    assert [one.spec for one in given] == [P(None, "fsdp"), P("fsdp"), P("fsdp")]
+    assert [one.spec for one in made[:2]] == [P(None, "fsdp"), P("fsdp")]
     assert [info.donated for info in jax.tree.leaves(lowered.args_info)] == [True, True, False]
 
 
@@ -91,7 +91,7 @@ def test_code_of_a_custom_pytree_needs_no_value_that_is_not_there() -> None:
     for form in ("device_put", "in_specs"):
         space: dict[str, Any] = {"params": params, "x": x, "step": step}
         exec(search.code(form, fsdp(search).number), space)
-    assert space["out_specs"] == (Weights(P(None, "data"), P("data")), None)
+    assert space["out_specs"] == (Weights(P(None, "fsdp"), P("fsdp")), None)
 
 
 def test_types_of_explicit_axes() -> None:

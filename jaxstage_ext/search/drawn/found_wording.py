@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from jaxstage_ext.report.text.units import rounded, scaled
 from jaxstage_ext.search import layout_choice
+from jaxstage_ext.search.decision_wording import listed
 from jaxstage_ext.search.drawn.layout_columns import PointState, best_of, state_of
 from jaxstage_ext.search.layout_candidate import MeshAxis
 from jaxstage_ext.search.layout_result import CompileEffort, LayoutsFound, ScoredLayout
@@ -169,16 +170,10 @@ def layout_title(layout: ScoredLayout) -> str:
 
 
 def _uses(axis: MeshAxis) -> Iterable[str]:
-    if axis.splits:
-        yield f"{listed(sorted(axis.splits))} over {axis}"
-    if axis.stores:
+    if axis.divides:
+        yield f"{listed(axis.divides)} over {axis}"
+    if axis.stores and not axis.follows:
         yield f"parameters stored over {axis.name if axis.splits else axis}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """`a, b and c`."""
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def mesh_text(layout: ScoredLayout) -> str:

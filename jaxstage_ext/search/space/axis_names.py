@@ -29,7 +29,9 @@ def candidate_of(problem: SearchProblem, shape: Sequence[int], chosen: Sequence[
 
 def _name(problem: SearchProblem, option: AxisOption) -> str:
     roles = problem.roles(option.splits)
-    default = "fsdp" if option.stores else "replica"
+    if option.stores and DimensionRole.BATCH in roles:
+        return "fsdp"
+    default = "model" if option.stores else "replica"
     return next((name for role, name in _NAMES if role in roles), default)
 
 

@@ -25,6 +25,7 @@ SAID: dict[str, object] = {
     "saves work": decision(SPLIT, 0.018, 0),
     "stores": decision(STORE, -0.002, 5_000_000_000, CollectiveKind.ALL_GATHER),
     "time unknown": decision(STORE, None, 5_000_000_000),
+    "split as they are stored": wording.sentence(Decision(STORE, "model", 8, tuple("abcdef"), 0.03, 10**9)),
     "nothing": decision(SPLIT, None, 0),
     "collectives": [decision(SPLIT, 0.01, -1000, kind) for kind in CollectiveKind],
     "one dimension": wording.sentence(Decision(SPLIT, "data", 8, ("batch",), 0.01, 0)),

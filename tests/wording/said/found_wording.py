@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from made_searches import FITS, LAYOUTS, ROOM, MadeSearch, found
 
+from jaxstage_ext.search.decision_wording import listed
 from jaxstage_ext.search.drawn import found_wording as wording
+from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.layout_result import CompiledFigures, CompiledState, CompileEffort
 
 ESTIMATED, COMPILED = found(), MadeSearch()
@@ -31,6 +33,7 @@ SETTLED.found = replace(
         for layout, least in zip(SETTLED.found.layouts, (0.12, 0.0912, None, None, None, None), strict=True)
     ),
 )
+FOLLOWED = replace(FIRST, candidate=LayoutCandidate((MeshAxis("model", 8, frozenset(["b"]), True, ("c", "a")),)))
 OWN, OTHER = LAYOUTS[4], LAYOUTS[1]
 COMPILED_BEST, COMPILED_OWN = (replace(one, number=n, compiled=TIMED) for n, one in enumerate((FIRST, OWN)))
 SLOWER = replace(COMPILED_OWN, compiled=replace(TIMED, least=0.3))
@@ -51,7 +54,7 @@ SAID: dict[str, object] = {
         wording.call_time(replace(LAYOUTS[0], estimate=replace(LAYOUTS[0].estimate, compute=None))),
     ],
     "own": [wording.own_said(one, ROOM) for one in (ESTIMATED, OWN_IS_BEST, found(LAYOUTS[:2]), SETTLED_OWN)],
-    "titles": [wording.layout_title(layout) for layout in LAYOUTS],
+    "titles": [wording.layout_title(layout) for layout in (*LAYOUTS, FOLLOWED)],
     "compiled": [
         wording.compiled_text(layout, ROOM) for layout in (FIRST, LAYOUTS[-1], *TRIED, SETTLED.found.layouts[0])
     ],
@@ -66,6 +69,6 @@ SAID: dict[str, object] = {
     "times": [wording.range_text(layout) for layout in (FIRST, UNKNOWN)],
     "as written": wording.layout_title(UNKNOWN),
     "against the best": [wording.ratio_text(FIRST, best) for best in (None, ESTIMATED.layouts[0], LAYOUTS[3])],
-    "names": [wording.listed(names) for names in (["a"], ["a", "b", "c"])],
+    "names": [listed(names) for names in (["a"], ["a", "b", "c"])],
     "offer": [wording.OFFER, wording.RUNS_ALREADY, wording.NOT_SEARCHED],
 }

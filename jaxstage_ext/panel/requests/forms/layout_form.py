@@ -10,7 +10,7 @@ from jaxstage_ext.program.searching.program_search import ProgramSearch
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.terminal import clean, cut
-from jaxstage_ext.search.decision_wording import spec_text
+from jaxstage_ext.search.decision_wording import listed, spec_text
 from jaxstage_ext.search.drawn import found_wording as wording
 from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, best_of, columns_of, state_of
 from jaxstage_ext.search.layout_result import ScoredLayout, SpecGroup
@@ -92,8 +92,9 @@ def _said(text: str) -> str:
 def _axis(layout: ScoredLayout, name: str, size: int) -> dict[str, Any]:
     axes = layout.candidate.axes if layout.candidate is not None else ()
     axis = next((axis for axis in axes if axis.name == name), None)
-    splits = _said(wording.listed(sorted(axis.splits))) if axis is not None and axis.splits else ""
-    return {"axis": _said(name), "size": size, "splits": splits, "stores": axis is not None and axis.stores}
+    splits = _said(listed(axis.divides)) if axis is not None else ""
+    stores = axis is not None and axis.stores and not axis.follows
+    return {"axis": _said(name), "size": size, "splits": splits, "stores": stores}
 
 
 def _parts(layout: ScoredLayout) -> list[dict[str, Any]]:

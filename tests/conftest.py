@@ -45,13 +45,25 @@ def nothing_is_remembered() -> Iterator[None]:
     cache.use_folder(None)
 
 
+WORKERS_MOST = 2 << 30
+"""Bytes that the workers of one test process may hold together when a module ends."""
+
+
 @pytest.fixture(scope="module")
 def no_workers_left() -> Iterator[None]:
-    """The workers that a module's tests share end with its last."""
-    from jaxstage_ext.worker import pool
+    """The workers that a module's tests share end with its last, unless they are small: the next module's use them.
+
+    One that starts and loads its compiler takes up to half a second of a processor. Those of the partitioner end.
+    """
+    from jaxstage_ext.worker import memory_limit, pool
 
     yield
-    pool.close_all()
+    for platform, _, lane in (name.partition("/") for name in pool.running()):
+        if lane in pool.PARTITIONS:
+            pool.restart(platform, lane)
+    held = [memory_limit.resident(pid) for pid in pool.running().values()]
+    if None in held or sum(filter(None, held)) > WORKERS_MOST:
+        pool.close_all()
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,7 @@ def test_one_device() -> None:
     assert said["collective"] == inspect(jnp.tanh, 1.0).collectives.headline
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_a_share_counts_every_branch_where_the_least_time_has_one() -> None:
     """The least time has the sine's branch; the product is in the other one."""
     needs("v5e:2x2")

@@ -259,6 +259,7 @@ def test_of_two_products_on_one_line_the_one_that_leaves_partial_sums_is_named()
     assert cause.after == (Use("P('data', None)"),)
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_a_time_is_the_bytes_by_the_links_along_the_group() -> None:
     """v5e: four links of 50 GB/s a chip. A mesh axis of 4 is a line, since only 16 chips make a ring.
 
@@ -270,6 +271,7 @@ def test_a_time_is_the_bytes_by_the_links_along_the_group() -> None:
     assert row.seconds == pytest.approx(2 * 15 / 16 * row.payload / (2 * 2 * 3 / 4 * 50e9))
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_a_time_on_gpus_is_by_nvlink() -> None:
     """H100's switches sum: each GPU sends its part once."""
     _, row = only("h100:8", "partial sums")
@@ -311,6 +313,7 @@ def layers() -> Inspection:
     )
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_a_collective_in_pieces_counts_once_and_the_work_beside_it_is_told() -> None:
     found = layers().collectives
     text = layers().documents["hlo"].text

@@ -160,6 +160,7 @@ def test_products_take_as_long_as_their_precision(expectation: Expectation) -> N
     holds(expectation)
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_f64_products_use_tensor_cores_and_elementwise_work_does_not() -> None:
     square = jax.ShapeDtypeStruct((N, N), "float64")
 
@@ -180,6 +181,7 @@ def test_f64_products_use_tensor_cores_and_elementwise_work_does_not() -> None:
 
 @pytest.mark.needs("tpu")
 @pytest.mark.parametrize(("dtype", "precision", "passes"), [("f4", "high", 3), ("f4", "highest", 6), ("i2", None, 3)])
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_passes_agree_with_the_cycles_that_the_compiler_estimates(dtype: str, precision: Any, passes: int) -> None:
     made = [product(jnp.bfloat16, None, 2048), product(dtype, precision, 2048)]
     once, several = (jaxstage_ext.inspect(one.function, *one.arguments, target="v5e:2x2") for one in made)

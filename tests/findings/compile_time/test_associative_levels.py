@@ -61,6 +61,7 @@ def test_a_short_one() -> None:
     assert found(inspect(smoothed, *short, target="cpu:1")) == []
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_a_gpu_computes_levels_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert found(inspect(smoothed, A, C, target="h100")) == []

@@ -133,6 +133,7 @@ def test_without_a_checkpoint_nothing_is_found() -> None:
     assert found(layers(False, True), WS, X) == []
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_one_checkpoint_around_all_is_told_of_once() -> None:
     def loss(ws: Any, x: Any) -> Any:
         for w in ws:

@@ -95,6 +95,7 @@ def test_what_the_compiler_moves_out_itself_is_not_found() -> None:
     )
 
 
+@pytest.mark.once("figures of a device that is not here: the newest compilers answer")
 def test_on_a_tpu() -> None:
     [finding] = found(looped, "v5e:2x2")
     assert 0 < finding.stake.least < finding.stake.most

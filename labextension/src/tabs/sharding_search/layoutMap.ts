@@ -130,7 +130,7 @@ export function along(layouts: Layouts, row: number, by: number): number {
 }
 
 /** Kinds beyond these share a look. */
-export const LOOKS = 8;
+export const LOOKS = 11;
 
 /** In which order kinds have their colours and shapes: those with the fastest layout first. */
 export function looksOf({ layouts, bests }: Found): Int32Array {

@@ -9,7 +9,8 @@ import { OUTLINES } from "./shapes";
 const RADIUS_PX = 4;
 const TICK_PX = 80;
 
-export const colourName = (look: number): string => (look < LOOKS ? `--jxs-layout-${look}` : "--jxs-fg3");
+const COLOURS = 8;
+export const colourName = (look: number): string => (look < COLOURS ? `--jxs-layout-${look}` : "--jxs-fg3");
 
 function line(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
   g.beginPath();

@@ -32,6 +32,9 @@ export const OUTLINES: readonly Outline[] = [
   polygon(turned(PLUS)),
   polygon([[TIP, 0], [-LOW, WIDE], [-LOW, -WIDE]]),
   polygon([[-TIP, 0], [LOW, -WIDE], [LOW, WIDE]]),
+  polygon([[-ARM, -ARM], [ARM, -ARM], [-ARM, ARM], [ARM, ARM]]),
+  polygon([[-ARM, -ARM], [ARM, ARM], [ARM, -ARM], [-ARM, ARM]]),
+  polygon([[0, -TIP], [WIDE, -BAR], [HALF, ARM], [-HALF, ARM], [-WIDE, -BAR]]),
 ];
 
 /** The same as the path of an SVG of 16 x 16. */

@@ -17,6 +17,12 @@ def step(tried: int, total: int, best: float | None) -> str:
     return f"{tried:,} of {plural(total, 'layout')}{so_far}"
 
 
+def done(found: LayoutsFound) -> str:
+    """`251 layouts estimated, 3 compiled`, once a search has ended."""
+    compiled = sum(layout.compiled is not None for layout in found.layouts)
+    return f"{plural(found.tried, 'layout')} estimated, {compiled} compiled"
+
+
 def extent(found: LayoutsFound) -> str:
     """How much of the space was compared: `best of all 432 layouts`."""
     lost = f"; {plural(found.lost, 'layout')} could not be scored" if found.lost else ""

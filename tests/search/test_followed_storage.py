@@ -1,13 +1,18 @@
 """Storing parameters over an axis is FSDP where the axis splits the batch, and tensor parallelism where it does not."""
 
+from dataclasses import replace
+
 import pytest
+from made_searches import estimate
 from made_up_layouts import MadeUp
 
 from jaxstage_ext.search.followed_storage import with_followed
 from jaxstage_ext.search.kind_of_layout import kind_of
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
-from jaxstage_ext.search.layout_specs import specs_of
+from jaxstage_ext.search.layout_order import Searched, found
+from jaxstage_ext.search.layout_result import SearchEnd
+from jaxstage_ext.search.layout_specs import LayoutSpecs, specs_of
 from jaxstage_ext.search.space.axis_names import candidate_of
 from jaxstage_ext.search.space.axis_options import AxisOption
 
@@ -42,3 +47,17 @@ def test_an_axis_of_the_batch_stores_without_splitting_the_model() -> None:
     stored = LayoutCandidate((MeshAxis("fsdp", 8, frozenset({"batch"}), stores=True),))
     [axis] = with_followed(PROBLEM, stored, specs_of(PROBLEM, stored)).axes
     assert axis.follows == () and axis.divides == ("batch",)
+
+
+def test_specs_that_split_data_by_a_dimension_of_the_model_are_not_replicated() -> None:
+    *weights, tokens = PROBLEM.arguments
+    features = replace(tokens, path="features", shape=(1024,), dimensions=("d_model",))
+    problem = replace(PROBLEM, arguments=(*weights, features))
+    whole = tuple(((),) * len(argument.shape) for argument in weights)
+    about = Searched(1, 1, {}, SearchEnd.WHOLE, 0.0)
+    kinds = []
+    for last in ((("data",),), ((),)):
+        own = LayoutSpecs((("data", 8),), (*whole, last), ())
+        [layout] = found(problem, {own: (None, estimate(1.0, 0.0, 1))}, own, about).layouts
+        kinds.append(layout.kind)
+    assert kinds == [LayoutKind.MIXED, LayoutKind.REPLICATED]

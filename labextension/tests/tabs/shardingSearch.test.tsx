@@ -86,6 +86,7 @@ describe("a search", () => {
   it("says first which to take, and by how much", () => {
     expect($(".jxs-headline")?.textContent).toMatch(/^Take data × tensor: .* 1\.9x as fast as your own specs/);
     expect($$(".jxs-ss-list tbody tr").map((row) => row.querySelectorAll("td")[1]?.textContent)).toEqual(["best", "1.1x", "1.3x", "1.4x", "1.9x", "6.9x"]);
+    expect($$(".jxs-ss-list .jxs-ss-mesh").map((mesh) => mesh.innerHTML)).toContain("data=4,<wbr>model=2"); // breaks between axes, never in a name
     expect($(".jxs-ss-own")?.textContent).toContain("yours");
   });
 

@@ -51,7 +51,7 @@ export function BestList({ found, chosen, onChoose }: Props) {
                     {layouts.kinds[layouts.kind[row] as number]}
                     {row === own && <b class="jxs-ss-own"> yours</b>}
                       {" "}
-                    <span class="jxs-ss-mesh jxs-dim">{layouts.mesh(row)}</span>
+                    <span class="jxs-ss-mesh jxs-dim">{layouts.mesh(row).split(/(?<=,)/).map((axis, at) => [at > 0 && <wbr />, axis])}</span>
                   </span>
                 </button>
               </th>

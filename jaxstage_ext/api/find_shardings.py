@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any
@@ -21,8 +22,9 @@ from jaxstage_ext.program.searching.choice_checks import check_budget, check_cho
 from jaxstage_ext.program.searching.kinds_table import table_of
 from jaxstage_ext.program.searching.program_search import ProgramSearch, SearchBudget, search_program
 from jaxstage_ext.program.searching.search_limits import FixedChoices
-from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.table import Table
+from jaxstage_ext.search import search_wording
 from jaxstage_ext.search.layout_code import CodeForm
 from jaxstage_ext.search.layout_result import (
     CompiledFigures,
@@ -217,8 +219,10 @@ def _searched(
 ) -> ShardingSearch:
     count, effort = confirm
     check_confirmation(count, effort, [one.value for one in CompileEffort])
+    began = time.monotonic()
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):
         count = 0 if search.found.end is SearchEnd.CANCELLED else count
         search.confirm_best(count, progress, CompileEffort(effort))
+        (progress or silent)(time.monotonic() - began, search_wording.done(search.found))
     return ShardingSearch(search)

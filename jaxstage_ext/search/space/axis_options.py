@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from jaxstage_ext.search.followed_storage import OF_DATA
 from jaxstage_ext.search.search_problem import DimensionRole, SearchedDimension, SearchProblem
 
 MOST_TOGETHER = 4
@@ -83,10 +84,7 @@ def _sets(dimensions: list[SearchedDimension]) -> Iterator[frozenset[str]]:
 def _go_together(one: SearchedDimension, other: SearchedDimension) -> bool:
     """Whether an axis may split both: what splits the data besides is the parameters' storage, but for experts."""
     roles = {one.role, other.role}
-    return roles.isdisjoint(_OF_DATA) or DimensionRole.EXPERT in roles
-
-
-_OF_DATA = (DimensionRole.BATCH, DimensionRole.SPATIAL)
+    return roles.isdisjoint(OF_DATA) or DimensionRole.EXPERT in roles
 
 
 def _with_storage(problem: SearchProblem, size: int, sets: Iterable[Iterable[str]]) -> Iterator[AxisOption]:

@@ -18,7 +18,13 @@ from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.panel.showing import display
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import give_names
-from jaxstage_ext.program.searching.choice_checks import check_budget, check_choices, check_confirmation, check_form
+from jaxstage_ext.program.searching.choice_checks import (
+    check_budget,
+    check_choices,
+    check_count,
+    check_effort,
+    check_form,
+)
 from jaxstage_ext.program.searching.kinds_table import table_of
 from jaxstage_ext.program.searching.program_search import ProgramSearch, SearchBudget, search_program
 from jaxstage_ext.program.searching.search_limits import FixedChoices
@@ -36,6 +42,8 @@ from jaxstage_ext.search.layout_result import (
 )
 from jaxstage_ext.search.layout_table import layout_table
 from jaxstage_ext.views import search_forms
+
+_EFFORTS = tuple(one.value for one in CompileEffort)
 
 
 class ShardingSearch:
@@ -109,7 +117,7 @@ class ShardingSearch:
 
     def confirm(self, layout: int, effort: str = CompileEffort.LOW.value) -> CompiledFigures:
         """Compile a layout for the target: effort "low", or "default" as the compiler does by itself."""
-        check_confirmation(0, effort, [one.value for one in CompileEffort])
+        check_effort(effort, _EFFORTS)
         return self._search.confirm(layout, CompileEffort(effort))
 
     def open(self, layout: int | None = None) -> Inspection:
@@ -187,7 +195,8 @@ def find_shardings(
     """
     check_budget(budget, executor)
     check_choices(keep or {}, most_axes, most_split or {})
-    check_confirmation(confirm, effort, [one.value for one in CompileEffort])
+    check_count(confirm)
+    check_effort(effort, _EFFORTS)
     lowered = inspect(fn, *args, stage=LOWER, target=target, mesh=mesh, in_specs=in_specs, **kwargs)
     if names:
         give_names(lowered.program, names)
@@ -218,7 +227,8 @@ def _searched(
     program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: tuple[int, str], progress: Progress | None
 ) -> ShardingSearch:
     count, effort = confirm
-    check_confirmation(count, effort, [one.value for one in CompileEffort])
+    check_count(count)
+    check_effort(effort, _EFFORTS)
     began = time.monotonic()
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):

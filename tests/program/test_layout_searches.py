@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax.sharding import PartitionSpec as P
+from layout_costs import LayoutCosts
 from searched_models import Step, conv, mlp, moe, shape
 
 import jaxstage_ext
-from jaxstage_ext.analysis.sharding.layout_work import LayoutCosts
 from jaxstage_ext.api.find_shardings import ShardingSearch
 from jaxstage_ext.core.layout.meshes import MeshError
 from jaxstage_ext.program.searching import kept_estimates, layout_scoring

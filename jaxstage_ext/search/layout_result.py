@@ -31,6 +31,8 @@ class CollectiveShare:
     """Least time of all of them; None where the links are unknown."""
     is_gradient: bool = False
     """Whether differentiation made what it exchanges."""
+    op: int = -1
+    """The first operation of the module that one of them is for; -1 where an argument is a result."""
 
 
 @dataclass(frozen=True)

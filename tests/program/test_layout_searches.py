@@ -17,6 +17,7 @@ from searched_models import Step, conv, mlp, moe, shape
 import jaxstage_ext
 from jaxstage_ext.api.find_shardings import ShardingSearch
 from jaxstage_ext.core.layout.meshes import MeshError
+from jaxstage_ext.core.layout.partitioner import Partitioner
 from jaxstage_ext.program.searching import kept_estimates, layout_scoring
 from jaxstage_ext.program.searching.layout_call import axis_spec
 from jaxstage_ext.program.searching.program_search import FixedChoices, SearchBudget, kept_search, search_program
@@ -201,12 +202,39 @@ def test_a_search_goes_on_where_it_ended(small: ShardingSearch) -> None:
     first = search_program(program, FixedChoices(most_axes=2), SearchBudget(60))
     assert kept_search(program) is first
     key = kept_estimates.key_of(program, first.searchable, scoring_device(program))
-    known = kept_estimates.load(key)
+    known = kept_estimates.load(key, first.searchable.module)
     assert {LayoutSpecs(tuple(one.mesh.items()), one.specs, one.results) for one in first.found.layouts} == set(known)
     with ThreadPoolExecutor(1) as executor, pytest.MonkeyPatch.context() as patch:
         patch.setattr(first.searchable.partitioner, "partition", None)
         again = search_program(program, FixedChoices(most_axes=2), SearchBudget(60, executor, seed=3))
     assert replace(again.found, seconds=0.0) == replace(first.found, seconds=0.0)
+
+
+CELL = """
+def loss(w, x):
+    return jnp.mean(jax.nn.relu(x @ w["up"]) @ w["down"])
+step = jax.jit(lambda w, x: jax.tree.map(lambda p, g: p - g, w, jax.grad(loss)(w, x)))
+"""
+
+
+def searched_from_cell(number: int, at: str, partition: bool = True) -> tuple[ShardingSearch, set[str]]:
+    """A search of the step of a cell whose first lines are `at`, and the lines of its collectives."""
+    space: dict[str, Any] = {"jax": jax, "jnp": jnp}
+    exec(compile(at + CELL, f"/tmp/ipykernel_1/{number}.py", "exec"), space)
+    weights = {"up": shape(256, 1024), "down": shape(1024, 256)}
+    with pytest.MonkeyPatch.context() as patch:
+        if not partition:
+            patch.setattr(Partitioner, "partition", None)
+        search = searched((space["step"], (weights, shape(512, 256))), most_axes=1)
+    return search, {part.line for one in search.found.layouts for part in one.estimate.parts}
+
+
+def test_a_search_from_another_cell_has_the_estimates_and_its_own_lines() -> None:
+    first, lines = searched_from_cell(11, "")
+    again, moved = searched_from_cell(12, "\n" * 7, partition=False)
+    assert [one.specs for one in again.found.layouts] == [one.specs for one in first.found.layouts]
+    below = {int(line.removeprefix("11.py:")) + 7 for line in lines}
+    assert lines and moved == {f"12.py:{line}" for line in below}
 
 
 class CountedTasks(ThreadPoolExecutor):

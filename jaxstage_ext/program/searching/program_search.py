@@ -250,7 +250,7 @@ def search_program(
     notes = (*problem.notes, *_notes(program, searchable, why := why_not_relowered(program, searchable)))
     device = scoring_device(program)
     key = kept_estimates.key_of(program, searchable, device)
-    known = kept_estimates.load(key)
+    known = kept_estimates.load(key, searchable.module)
     with _Workers(budget.executor) as executor:
         scoring = layout_scoring(program, searchable, device, budget.executor)
         effort = SearchEffort(executor, budget.seconds, in_flight=_in_flight(executor), seed=budget.seed)

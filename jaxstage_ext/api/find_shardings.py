@@ -96,7 +96,10 @@ class ShardingSearch:
         return self.found.lost
 
     def decisions(self, layout: int | None = None) -> tuple[Decision, ...]:
-        """What matters in a layout, `best` where none is named: each choice with what undoing it would cost."""
+        """What matters in a layout, `best` where none is named: each choice with what undoing it would cost.
+
+        By estimates, but where `effort` is set by compiles of the layout with and without it.
+        """
         return self._search.decisions(self._number(layout))
 
     def sentences(self, layout: int | None = None) -> tuple[str, ...]:
@@ -172,7 +175,8 @@ def find_shardings(
       mesh: the mesh of all layouts, such as "data=4,model=2"; with `in_specs` that of your own layout alone.
       in_specs: your own layout on `mesh`, as of `inspect`, to be compared.
       keep: PartitionSpecs that arguments keep in all layouts, by parameter name.
-      budget: seconds that the search may take. Compiles come on top.
+      budget: seconds that the search may take. Compiles of the best layouts come on top; what they leave of it goes to
+        compiles of the best one without each of its decisions, from which its sentences then are.
       executor: any `concurrent.futures` executor that partitions, where this package is installed; workers on this
         machine by default. Tried: threads, processes (spawn, forkserver, fork), dask's `client.get_executor()`,
         ipyparallel's `client.executor()` and `client.load_balanced_view().executor`, and for Ray an Executor whose
@@ -223,6 +227,15 @@ def call_shardings(
     return _searched(lowered.program, fixed, budget, confirm, progress)
 
 
+def _compile_decisions(search: ProgramSearch, until: float, progress: Progress | None) -> None:
+    """Compile the best layout without each of its decisions; once more where one of these layouts then is the best."""
+    for _ in range(2):
+        best = search.best.number
+        search.compile_decisions(best, until, progress)
+        if search.best.number == best:
+            break
+
+
 def _searched(
     program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: tuple[int, str], progress: Progress | None
 ) -> ShardingSearch:
@@ -233,6 +246,8 @@ def _searched(
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):
         count = 0 if search.found.end is SearchEnd.CANCELLED else count
-        search.confirm_best(count, progress, CompileEffort(effort))
+        if count:
+            search.confirm_best(count, progress, CompileEffort(effort))
+            _compile_decisions(search, began + budget.seconds, progress)
         (progress or silent)(time.monotonic() - began, search_wording.done(search.found))
     return ShardingSearch(search)

@@ -29,6 +29,16 @@ class LayoutSpecs:
         )
 
 
+def by_place(specs: LayoutSpecs) -> LayoutSpecs:
+    """Specs whose mesh axes are called by their places: two that differ in the axes' names alone are then equal."""
+    names = {name: str(place) for place, (name, _) in enumerate(specs.mesh)}
+    arguments, results = (
+        tuple(spec and tuple(tuple(names[axis] for axis in axes) for axes in spec) for spec in side)
+        for side in (specs.arguments, specs.results)
+    )
+    return LayoutSpecs(tuple((names[name], size) for name, size in specs.mesh), arguments, results)
+
+
 def local_bytes(argument: SearchedArgument, spec: AxisSpec | None, sizes: dict[str, int]) -> int:
     """The bytes of a leaf on one device; uneven shards are as large as the largest, and None is unsplit."""
     axes = spec if spec is not None else ((),) * len(argument.shape)

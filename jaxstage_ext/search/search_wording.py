@@ -44,3 +44,4 @@ ESTIMATE = (
 )
 NOT_COMPILED = "not compiled; .confirm(number) compiles it"
 COMPILER_SILENT = "the compiler does not say"
+LOOPS_UNKNOWN = "the iterations of a loop that exchanges are unknown"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
-from jaxstage_ext.search.exchange_match import with_match
+from jaxstage_ext.search.exchange.exchange_match import with_match
 from jaxstage_ext.search.layout_result import (
     CollectiveShare,
     CompiledFigures,
@@ -68,6 +68,16 @@ def test_small_differences_are_none(
 ) -> None:
     found = matched(compiled, estimated, **how)  # type: ignore[arg-type]
     assert (found.match, found.difference) == (ExchangeMatch.AS_ESTIMATED, None)
+
+
+def test_low_effort_makes_no_reduce_scatter() -> None:
+    estimate = LayoutEstimate(1e-3, 0.0, 1e-3, 1, 64 * MB, 2e-3, parts=(share(SCATTER, 64),))
+    for effort, match in (
+        (CompileEffort.LOW, ExchangeMatch.AS_ESTIMATED),
+        (CompileEffort.DEFAULT, ExchangeMatch.OTHERWISE),
+    ):
+        figures = CompiledFigures(CompiledState.COMPILED, effort, least=2e-3, parts=(share(REDUCE, 64),))
+        assert with_match(figures, estimate).match is match
 
 
 def test_loops_of_unknown_length_leave_it_unknown() -> None:

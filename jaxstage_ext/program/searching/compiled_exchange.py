@@ -15,7 +15,8 @@ from jaxstage_ext.program.questions.causeless_collectives import causeless_colle
 from jaxstage_ext.search.layout_result import CollectiveShare
 
 _KINDS = {kind.value: kind for kind in CollectiveKind} | {"ragged-all-to-all": CollectiveKind.ALL_TO_ALL}
-_CHANGES = (b"convert", b"copy", b"bitcast", b"reshape", b"transpose", b"fusion", b"copy-done", b"copy-start")
+_CHANGES = (b"convert", b"copy", b"bitcast", b"reshape", b"transpose", b"copy-done", b"copy-start", b"all-gather")
+"""Opcodes after which an argument is still that argument, in another form or on more devices."""
 _PARAMETER_NUMBER = 9
 _MANY = 8
 """Operations in a row that are followed."""
@@ -60,11 +61,19 @@ def _together(kind: CollectiveShare, rows: Sequence[CollectiveRow]) -> Collectiv
     )
 
 
+def _is_change(module: Module, row: int) -> bool:
+    """Whether an instruction, or all that a fusion computes, leaves the values of an array as they are."""
+    if module.opcode[row] != b"fusion":
+        return module.opcode[row] in _CHANGES
+    fused = module.opcode[module.computation == module.called[row][0]]
+    return bool(len(fused)) and bool(np.isin(fused, (*_CHANGES, b"parameter")).all())
+
+
 def _argument(module: Module, inputs: Sequence[int], arguments: Sequence[str]) -> str:
     """The argument that goes in alone, in another dtype or order perhaps; "" of anything else."""
     row = inputs[0] if len(inputs) == 1 else -1
     for _ in range(_MANY):
-        if row < 0 or module.opcode[row] not in _CHANGES or len(module.operands[row]) != 1:
+        if row < 0 or len(module.operands[row]) != 1 or not _is_change(module, row):
             break
         row = int(module.operands[row][0])
     if row < 0 or module.opcode[row] != b"parameter" or module.computation[row] != module.entry:

@@ -29,9 +29,10 @@ from jaxstage_ext.program.searching.unsharded_call import (
 )
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.search import decision_wording, exchange_wording, layout_choice
+from jaxstage_ext.search import decision_wording, layout_choice
 from jaxstage_ext.search.decisions import as_compiled, decisions, most_weighty
-from jaxstage_ext.search.exchange_match import with_match
+from jaxstage_ext.search.exchange import exchange_wording
+from jaxstage_ext.search.exchange.exchange_match import with_match
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_code import CodeForm, code
 from jaxstage_ext.search.layout_result import (

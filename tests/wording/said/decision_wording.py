@@ -1,8 +1,10 @@
 """What a decision of a layout is worth, and what is wrong with the user's own specs."""
 
+from dataclasses import replace
+
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.search import decision_wording as wording
-from jaxstage_ext.search.layout_result import Decision, DecisionKind
+from jaxstage_ext.search.layout_result import CompiledState, CompileEffort, Decision, DecisionKind
 from jaxstage_ext.search.own_blame import Blame
 
 SPLIT, STORE = DecisionKind.SPLIT, DecisionKind.STORE
@@ -20,7 +22,14 @@ def blame(seconds: float | None, size: int) -> str:
     return wording.blamed(Blame("params['w']", (0,), spec, better, seconds, size, 0.5))
 
 
+STORED = Decision(STORE, "data", 8, (), 0.002, 5_000_000_000, CollectiveKind.ALL_GATHER)
+
 SAID: dict[str, object] = {
+    "compiled": [wording.sentence(replace(STORED, effort=effort)) for effort in CompileEffort],
+    "does not fit without": wording.sentence(replace(STORED, seconds=None, without=CompiledState.DOES_NOT_FIT)),
+    "compiling without": [
+        wording.without(one) for one in (STORED, Decision(SPLIT, "model", 2, ("heads", "hidden"), None, 0))
+    ],
     "saves both": decision(SPLIT, 0.018, 5_000_000_000, CollectiveKind.ALL_REDUCE, True),
     "saves work": decision(SPLIT, 0.018, 0),
     "stores": decision(STORE, -0.002, 5_000_000_000, CollectiveKind.ALL_GATHER),

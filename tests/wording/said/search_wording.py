@@ -17,4 +17,5 @@ SAID: dict[str, object] = {
     "estimates": wording.ESTIMATE,
     "not compiled": wording.NOT_COMPILED,
     "the compiler is silent": wording.COMPILER_SILENT,
+    "loops": wording.LOOPS_UNKNOWN,
 }

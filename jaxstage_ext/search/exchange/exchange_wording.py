@@ -7,11 +7,11 @@ from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.search.layout_result import CollectiveShare, ExchangeDifference
 
 _VERBS = {
-    CollectiveKind.ALL_REDUCE: "all-reduces",
-    CollectiveKind.REDUCE_SCATTER: "reduce-scatters",
-    CollectiveKind.ALL_GATHER: "gathers",
-    CollectiveKind.ALL_TO_ALL: "exchanges all to all",
-    CollectiveKind.PERMUTE: "sends to neighbours",
+    CollectiveKind.ALL_REDUCE: "all-reduces {}",
+    CollectiveKind.REDUCE_SCATTER: "reduce-scatters {}",
+    CollectiveKind.ALL_GATHER: "gathers {}",
+    CollectiveKind.ALL_TO_ALL: "exchanges {} all to all",
+    CollectiveKind.PERMUTE: "sends {} to neighbours",
 }
 
 
@@ -26,8 +26,8 @@ def otherwise(difference: ExchangeDifference) -> str:
 def _of(share: CollectiveShare) -> str:
     where = ", ".join(filter(None, (share.argument, share.line)))
     mostly = "mostly " if share.count > 1 else ""
-    return f"{_VERBS[share.kind]} {scaled(share.bytes, 'B')}{f' ({mostly}{where})' if where else ''}"
+    return f"{_bytes(share, share.bytes)}{f' ({mostly}{where})' if where else ''}"
 
 
 def _bytes(share: CollectiveShare, size: int) -> str:
-    return f"{_VERBS[share.kind]} {scaled(size, 'B') if size else 'nothing'}"
+    return _VERBS[share.kind].format(scaled(size, "B") if size else "nothing")

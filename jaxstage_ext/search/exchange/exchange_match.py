@@ -1,7 +1,8 @@
 """Whether XLA exchanges in a compiled layout what was estimated, by kind of collective and bytes.
 
 The estimate's collectives are Shardy's explicit reshards. XLA's own partitioner decides later, and may gather weights
-where activations were to move; XLA's passes then merge, split and replace collectives.
+where activations were to move; XLA's passes then merge, split and replace collectives. At low
+effort nothing makes a reduce-scatter of an all-reduce of which each device keeps a part: there the two are one kind.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.search.layout_result import (
     CollectiveShare,
     CompiledFigures,
+    CompileEffort,
     ExchangeDifference,
     ExchangeMatch,
     LayoutEstimate,
@@ -29,7 +31,10 @@ def with_match(figures: CompiledFigures, estimate: LayoutEstimate) -> CompiledFi
     """Compiled figures that say whether their collectives are those of an estimate; as they are where it is unknown."""
     if figures.parts is None:
         return figures
-    difference = _difference(figures.parts, estimate)
+    sides = figures.parts, estimate.parts
+    if figures.effort is CompileEffort.LOW:
+        sides = _unscattered(sides[0]), _unscattered(sides[1])
+    difference = _difference(*sides, estimate.exchanged_bytes)
     if difference is None or not _matters(figures, estimate):
         return replace(figures, match=ExchangeMatch.AS_ESTIMATED)
     return replace(figures, match=ExchangeMatch.OTHERWISE, difference=difference)
@@ -43,13 +48,22 @@ def _matters(figures: CompiledFigures, estimate: LayoutEstimate) -> bool:
     return max(compiled / (figures.least or 1.0), estimate.collectives / (estimate.middle or 1.0)) >= _LEAST_TIME
 
 
-def _difference(compiled: Sequence[CollectiveShare], estimate: LayoutEstimate) -> ExchangeDifference | None:
+def _unscattered(shares: Sequence[CollectiveShare]) -> tuple[CollectiveShare, ...]:
+    return tuple(
+        replace(share, kind=CollectiveKind.ALL_REDUCE) if share.kind is CollectiveKind.REDUCE_SCATTER else share
+        for share in shares
+    )
+
+
+def _difference(
+    compiled: Sequence[CollectiveShare], estimated: Sequence[CollectiveShare], exchanged: int
+) -> ExchangeDifference | None:
     """The kinds of which there is most too much and most too little; None where both are small. Of kinds of which there
     is about as much too much, one that exchanges an argument, which has a name.
     """
-    here, there = _by_kind(compiled), _by_kind(estimate.parts)
-    unlisted = max(0, estimate.exchanged_bytes - sum(there.values()))
-    least = _LEAST_SHARE * max(sum(here.values()), estimate.exchanged_bytes)
+    here, there = _by_kind(compiled), _by_kind(estimated)
+    unlisted = max(0, exchanged - sum(there.values()))
+    least = _LEAST_SHARE * max(sum(here.values()), exchanged)
     change = {kind: here[kind] - there[kind] for kind in CollectiveKind}
     named = {share.kind for share in compiled if share.argument}
     most = max(change, key=lambda kind: (round(change[kind] / max(least, 1)), kind in named, change[kind]))
@@ -61,7 +75,7 @@ def _difference(compiled: Sequence[CollectiveShare], estimate: LayoutEstimate) -
     return ExchangeDifference(
         _whole(compiled, most) if is_more else None,
         there[most],
-        _whole(estimate.parts, fewest) if is_fewer else None,
+        _whole(estimated, fewest) if is_fewer else None,
         here[fewest],
     )
 

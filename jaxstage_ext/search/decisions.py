@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
+from jaxstage_ext.search import own_candidate
 from jaxstage_ext.search.layout_candidate import LayoutCandidate, MeshAxis
 from jaxstage_ext.search.layout_result import (
     CollectiveShare,
@@ -78,6 +79,18 @@ def as_compiled(decision: Decision, with_it: CompiledFigures, without: CompiledF
         effort=with_it.effort,
         without=without.state,
     )
+
+
+def decision_not_in(problem: SearchProblem, found: Sequence[Decision], own: LayoutSpecs) -> Decision | None:
+    """The first decision that the user's own specs do not make, on as many devices, whatever the axis is called."""
+    meant = own_candidate.meant(problem, own)
+    return next((one for one in found if not any(_makes(axis, one) for axis in meant.axes)), None)
+
+
+def _makes(axis: MeshAxis, decision: Decision) -> bool:
+    if axis.size != decision.size:
+        return False
+    return axis.stores if decision.kind is DecisionKind.STORE else axis.splits.issuperset(decision.dimensions)
 
 
 def _undone(candidate: LayoutCandidate) -> Iterator[_Undone]:

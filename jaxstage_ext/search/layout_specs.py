@@ -31,7 +31,18 @@ class LayoutSpecs:
 
 def by_place(specs: LayoutSpecs) -> LayoutSpecs:
     """Specs whose mesh axes are called by their places: two that differ in the axes' names alone are then equal."""
-    names = {name: str(place) for place, (name, _) in enumerate(specs.mesh)}
+    return _renamed(specs, [str(place) for place in range(len(specs.mesh))])
+
+
+def on_mesh(specs: LayoutSpecs, mesh: tuple[tuple[str, int], ...]) -> LayoutSpecs | None:
+    """Specs with the axis names of a mesh of the same sizes; None where its sizes are others."""
+    if [size for _, size in specs.mesh] != [size for _, size in mesh]:
+        return None
+    return _renamed(specs, [name for name, _ in mesh])
+
+
+def _renamed(specs: LayoutSpecs, new: list[str]) -> LayoutSpecs:
+    names = dict(zip((name for name, _ in specs.mesh), new, strict=True))
     arguments, results = (
         tuple(spec and tuple(tuple(names[axis] for axis in axes) for axes in spec) for spec in side)
         for side in (specs.arguments, specs.results)

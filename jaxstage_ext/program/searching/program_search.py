@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -30,7 +31,7 @@ from jaxstage_ext.program.searching.unsharded_call import (
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search import decision_wording, layout_choice
-from jaxstage_ext.search.decisions import as_compiled, decisions, most_weighty
+from jaxstage_ext.search.decisions import as_compiled, decision_not_in, decisions, most_weighty
 from jaxstage_ext.search.exchange import exchange_wording
 from jaxstage_ext.search.exchange.exchange_match import with_match
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
@@ -47,7 +48,7 @@ from jaxstage_ext.search.layout_result import (
 )
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
 from jaxstage_ext.search.layout_space import can_split
-from jaxstage_ext.search.layout_specs import LayoutSpecs, by_place, specs_of
+from jaxstage_ext.search.layout_specs import LayoutSpecs, by_place, on_mesh, specs_of
 from jaxstage_ext.search.own_blame import Blame, blame
 from jaxstage_ext.search.search_problem import SearchProblem
 from jaxstage_ext.search.spec_groups import spec_groups
@@ -172,10 +173,10 @@ class ProgramSearch:
         if own is None:
             return ()
         if self._blame is None:
-            mesh = tuple(own.mesh.items())
-            alike = [one for one in self.found.layouts if tuple(one.mesh.items()) == mesh and not one.is_own][:2]
-            references = [_specs(one) for one in alike]
-            self._blame = blame(self.problem, _specs(own), references, self._search.score_more)
+            mine = _specs(own)
+            others = (on_mesh(_specs(one), mine.mesh) for one in self.found.layouts if not one.is_own)
+            references = list(itertools.islice(filter(None, others), 2))
+            self._blame = blame(self.problem, mine, references, self._search.score_more)
         return self._blame
 
     def sentences(self, number: int) -> tuple[str, ...]:
@@ -184,9 +185,16 @@ class ProgramSearch:
         """
         layout = self.layout(number)
         made = tuple(map(decision_wording.sentence, self.decisions(number)))
-        blamed = tuple(map(decision_wording.blamed, self.blame())) if layout.is_own else ()
+        blamed = tuple(self._blamed(layout)) if layout.is_own else ()
         difference = layout.compiled.difference if layout.compiled is not None else None
         return (*made, *blamed, *((exchange_wording.otherwise(difference),) if difference is not None else ()))
+
+    def _blamed(self, own: ScoredLayout) -> Iterator[str]:
+        """What is wrong with the user's own layout, or what the best one does otherwise."""
+        yield from map(decision_wording.blamed, self.blame())
+        if not self.blame() and layout_choice.is_clearly_worse(own, self.best):
+            other = decision_not_in(self.problem, self.decisions(self.best.number), _specs(own))
+            yield from () if other is None else (decision_wording.against_best(other),)
 
     def spec_groups(self, number: int) -> tuple[SpecGroup, ...]:
         """The specs of a layout by groups of arguments."""

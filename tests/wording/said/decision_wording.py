@@ -5,7 +5,7 @@ from dataclasses import replace
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind
 from jaxstage_ext.search import decision_wording as wording
 from jaxstage_ext.search.layout_result import CompiledState, CompileEffort, Decision, DecisionKind
-from jaxstage_ext.search.own_blame import Blame
+from jaxstage_ext.search.own_blame import Blame, BlamedGroup
 
 SPLIT, STORE = DecisionKind.SPLIT, DecisionKind.STORE
 BOTH = ("heads", "hidden")
@@ -19,7 +19,7 @@ def decision(
 
 def blame(seconds: float | None, size: int) -> str:
     spec, better = ((), ("model",)), (("data", "model"), ())
-    return wording.blamed(Blame("params['w']", (0,), spec, better, seconds, size, 0.5))
+    return wording.blamed(Blame((BlamedGroup("params['w']", (0,), spec, better),), seconds, size, 0.5))
 
 
 STORED = Decision(STORE, "data", 8, (), 0.002, 5_000_000_000, CollectiveKind.ALL_GATHER)
@@ -41,5 +41,17 @@ SAID: dict[str, object] = {
     "own layout": blame(0.005, 1_000_000_000),
     "own layout, time unknown": blame(None, 1_000_000_000),
     "own layout, no worse": blame(0.0, 0),
+    "own layout, two groups": wording.blamed(
+        Blame(
+            (
+                BlamedGroup("params['w'] and moments['w']", (0, 1), (("data",), ()), ((), ())),
+                BlamedGroup("x", (2,), ((), ("data",)), (("data",), ())),
+            ),
+            0.005,
+            0,
+            0.5,
+        )
+    ),
+    "own layout against the best": wording.against_best(STORED),
     "specs": [wording.spec_text(spec) for spec in (None, (), ((), ()), (("a",), ()), ((), ("a", "b")))],
 }

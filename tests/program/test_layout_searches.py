@@ -170,6 +170,29 @@ def test_pasted_code_gives_the_layouts_compile(form: str, mixed: tuple[ShardingS
     assert given == list(layout.specs)
 
 
+def test_pasted_code_with_static_and_donated_arguments_gives_the_layouts_compile() -> None:
+    def scaled(params: Any, x: jax.Array, y: jax.Array, rate: float, kind: str) -> Any:
+        made, loss = step(params, x, y)
+        return jax.tree.map(lambda p: p * rate if kind == "decayed" else p, made), loss
+
+    given = arguments()
+    jitted = jax.jit(scaled, static_argnums=(3, 4), donate_argnums=0)
+    search = searched((jitted, (*given.values(), 0.9, "decayed")), HERE, most_axes=1)
+    layout = next(one for one in search.found.layouts if one.kind is LayoutKind.FSDP)
+    compiled = search.open(layout.number).program.executable.as_text()
+    for form in ("device_put", "explicit sharding"):
+        space: dict[str, Any] = {**given, "scaled": jitted}
+        code = search.code(form, layout.number).replace("jax.set_mesh(mesh)", "entered = jax.set_mesh(mesh)")
+        exec(code, space)
+        try:
+            own = space["scaled"].lower(*(space[name] for name in given), 0.9, "decayed").compile().as_text()
+        finally:
+            if "entered" in space:
+                space["entered"].__exit__(None, None, None)
+        assert collectives(own) == collectives(compiled) != []
+        assert own.count("may-alias") == compiled.count("may-alias") == 2, "both weights are donated"
+
+
 def test_rules_give_the_layouts_specs(mixed: tuple[ShardingSearch, ScoredLayout, Any]) -> None:
     search, layout, _ = mixed
     space: dict[str, Any] = {}

@@ -157,7 +157,7 @@ def _explicit_static(layout: PastedLayout) -> list[str]:
 
 def variable(title: str) -> str:
     """What an argument is called in code; its title may be its place among `*batch`."""
-    return title if title.isidentifier() else f"argument_{title}"
+    return title if title.isidentifier() else "argument_" + re.sub(r"\W", "_", title)
 
 
 def _path_rules(layout: PastedLayout) -> str:

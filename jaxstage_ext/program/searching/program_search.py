@@ -146,15 +146,15 @@ class ProgramSearch:
 
         Begins no compile that would end after `until`, of `time.monotonic`, if it took as long as the layout's own.
         """
-        found, own = list(self.decisions(number)), self.layout(number).compiled
-        for place, one in enumerate(found):
-            if own is None or own.least is None or one.undone is None:
-                break
-            if one.effort is own.effort or _is_late(own, until):
+        layout, found = self.layout(number), self.decisions(number)
+        own = layout.compiled
+        for one in found if own is not None and own.least is not None else ():
+            if own is None or one.undone is None or one.effort is own.effort or _is_late(own, until):
                 continue
-            found[place] = as_compiled(one, own, self._compiled_without(one, one.undone, own.effort, progress))
-        self._decisions[number] = most_weighty(found, self.layout(number))
-        return self._decisions[number]
+            checked = as_compiled(one, own, self._compiled_without(one, one.undone, own.effort, progress))
+            found = tuple(checked if other is one else other for other in found)
+            self._decisions[number] = most_weighty(found, layout)
+        return self.decisions(number)
 
     def _compiled_without(
         self, decision: Decision, undone: LayoutCandidate, effort: CompileEffort, progress: Progress | None

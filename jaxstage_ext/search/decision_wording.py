@@ -74,11 +74,16 @@ def blamed(blame: Blame) -> str:
     saved = [f"an estimated {duration(blame.seconds)}"] if blame.seconds and blame.seconds > 0 else []
     saved += [f"{scaled(blame.bytes, 'B')} of arguments per device"] if blame.bytes > 0 else []
     first, *others = blame.groups
-    own = f"{first.group} {'are' if ' and ' in first.group else 'is'} sharded {spec_text(first.spec)}"
-    own += "".join(f" and {one.group} {spec_text(one.spec)}" for one in others)
+    own = f"{_arguments(first.names)} {'are' if len(first.names) > 1 else 'is'} sharded {spec_text(first.spec)}"
+    own += "".join(f" and {_arguments(one.names)} {spec_text(one.spec)}" for one in others)
     better = " with ".join(spec_text(one.better) for one in blame.groups)
     worth = f"saves {' and '.join(saved)}" if saved else "is no slower"
     return f"{own}; {better} {worth}"
+
+
+def _arguments(names: Sequence[str]) -> str:
+    """`params['w']`; `params['w'] and 2 more like it`, a parameter and its moments."""
+    return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more like it"
 
 
 def against_best(decision: Decision) -> str:

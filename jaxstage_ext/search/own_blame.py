@@ -32,8 +32,8 @@ _ENOUGH = 0.5
 class BlamedGroup:
     """Arguments of one spec, and a better one."""
 
-    group: str
-    """`params['blocks'][#]['up']`, or the one leaf's own path; several are listed."""
+    names: tuple[str, ...]
+    """`params['blocks'][#]['up']`, or the one leaf's own path; several where they have equal dimensions."""
     leaves: tuple[int, ...]
     spec: AxisSpec | None
     better: AxisSpec
@@ -142,14 +142,10 @@ def _saving(
         if after is not None and _share(before, after) >= _LEAST_SHARE:
             seconds = None if before.middle is None or after.middle is None else before.middle - after.middle
             groups = tuple(
-                BlamedGroup(_title(change.names), change.leaves, own.arguments[change.leaves[0]], change.theirs)
+                BlamedGroup(change.names, change.leaves, own.arguments[change.leaves[0]], change.theirs)
                 for change in changes
             )
             yield Blame(groups, seconds, before.argument_bytes - after.argument_bytes, _share(before, after))
-
-
-def _title(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _share(before: LayoutEstimate, after: LayoutEstimate) -> float:

@@ -40,7 +40,7 @@ def test_data_by_features_and_parameters_by_rows() -> None:
     search = searched(step, arguments, (rows, rows, rows, COLUMNS, COLUMNS), budget=60)
     assert search.own is not None and search.best.number < search.own.number
     [first, *_] = search._search.blame()
-    assert [group.group for group in first.groups] == ["batch[#]"]
+    assert [group.names for group in first.groups] == [("batch[#]",)]
     assert first.seconds == pytest.approx(mended(search, first)) and (first.seconds or 0) > 0
     assert search.sentences(search.own.number)
 
@@ -49,7 +49,7 @@ def test_a_planted_spec_of_a_moment() -> None:
     step, arguments = mlp(1024, 4096, 8192)
     rows = {"up": ROWS, "down": ROWS}
     search = searched(step, arguments, (rows, rows, rows | {"down": COLUMNS}, P("data"), P("data")))
-    assert any(group.group == "second['down']" for one in search._search.blame() for group in one.groups)
+    assert any(group.names == ("second['down']",) for one in search._search.blame() for group in one.groups)
 
 
 @pytest.mark.seldom("a search of a flax transformer; the MLP has the same")
@@ -62,5 +62,5 @@ def test_a_flax_transformer_by_rows_and_time() -> None:
 
     search = searched(step, (params, state, tokens), (*by_path(rows, params, state), COLUMNS), budget=60)
     [first, *_] = search._search.blame()
-    assert [group.group for group in first.groups] == ["tokens"]
+    assert [group.names for group in first.groups] == [("tokens",)]
     assert first.seconds == pytest.approx(mended(search, first))

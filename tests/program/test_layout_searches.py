@@ -216,9 +216,9 @@ def test_a_planted_spec_of_the_users_own_is_blamed(mixed: tuple[ShardingSearch, 
     assert search.own.estimate.cost > search.best.estimate.cost
     [blame, *_] = search._search.blame()
     [group] = blame.groups
-    assert group.group == "params['layers'][1]['w']"
+    assert group.names == ("params['layers'][1]['w']",)
     assert group.spec == ((), ("model",)) and group.better == (("model",), ())
-    assert group.group in search.sentences(search.own.number)[0]
+    assert group.names[0] in search.sentences(search.own.number)[0]
 
 
 def test_a_search_goes_on_where_it_ended(small: ShardingSearch) -> None:

@@ -50,9 +50,9 @@ def blamed(own: LayoutSpecs, seconds: Callable[[LayoutSpecs], float]) -> tuple[t
 def test_groups_that_are_bad_together_are_blamed_together() -> None:
     """Nothing is faster until the weight, its moment and the data are all split otherwise."""
     [one], _ = blamed(OWN, lambda layout: 0.005 if layout == GOOD else 0.010)
-    assert {(group.group, group.spec, group.better) for group in one.groups} == {
-        ("params['w'] and moments['w']", ROWS, WHOLE),
-        ("x", COLUMNS, ROWS),
+    assert {(group.names, group.spec, group.better) for group in one.groups} == {
+        (("params['w']", "moments['w']"), ROWS, WHOLE),
+        (("x",), COLUMNS, ROWS),
     }
     assert one.seconds is not None and round(one.seconds, 9) == 0.005
 
@@ -70,7 +70,7 @@ def test_a_planted_spec_of_a_moment_is_blamed_alone() -> None:
     planted = LayoutSpecs(MESH, (WHOLE, COLUMNS, ROWS), ())
     [one], _ = blamed(planted, lambda layout: 0.010 if layout.arguments[1] == COLUMNS else 0.005)
     [group] = one.groups
-    assert (group.group, group.spec) == ("moments['w']", COLUMNS) and group.better != COLUMNS
+    assert (group.names, group.spec) == (("moments['w']",), COLUMNS) and group.better != COLUMNS
 
 
 def test_nothing_is_blamed_where_nothing_is_better() -> None:

@@ -19,7 +19,7 @@ def decision(
 
 def blame(seconds: float | None, size: int) -> str:
     spec, better = ((), ("model",)), (("data", "model"), ())
-    return wording.blamed(Blame((BlamedGroup("params['w']", (0,), spec, better),), seconds, size, 0.5))
+    return wording.blamed(Blame((BlamedGroup(("params['w']",), (0,), spec, better),), seconds, size, 0.5))
 
 
 STORED = Decision(STORE, "data", 8, (), 0.002, 5_000_000_000, CollectiveKind.ALL_GATHER)
@@ -44,13 +44,16 @@ SAID: dict[str, object] = {
     "own layout, two groups": wording.blamed(
         Blame(
             (
-                BlamedGroup("params['w'] and moments['w']", (0, 1), (("data",), ()), ((), ())),
-                BlamedGroup("x", (2,), ((), ("data",)), (("data",), ())),
+                BlamedGroup(("params['w']", "moments['w']"), (0, 1), (("data",), ()), ((), ())),
+                BlamedGroup(("x",), (2,), ((), ("data",)), (("data",), ())),
             ),
             0.005,
             0,
             0.5,
         )
+    ),
+    "own layout, a parameter and its moments": wording.blamed(
+        Blame((BlamedGroup(("params['w']", "mu['w']", "nu['w']"), (0, 1, 2), None, ((),)),), 0.005, 0, 0.5)
     ),
     "own layout against the best": wording.against_best(STORED),
     "specs": [wording.spec_text(spec) for spec in (None, (), ((), ()), (("a",), ()), ((), ("a", "b")))],

@@ -20,7 +20,7 @@ MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_COLLECTIVES = 300, 300, 100
 
 
 def _get_dimensions(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    """With `quick` without the costs, which take a partition each, unless they are known; with the axes in the jaxpr."""
+    """With `quick` without the costs, which take a partition each, unless they are known."""
     program = given.program(programs, params)
     found = dimensions(program, progress.heard, not params.get("quick"))
     rows, (columns, buffers) = _arguments(found), _axes_in_jaxpr(program)

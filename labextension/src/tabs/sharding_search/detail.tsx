@@ -8,6 +8,7 @@ import { count, text } from "../../wire/check";
 import { scaled } from "../../wire/figures";
 import type { Reply } from "../../wire/source";
 import { CodeForms } from "./codeForms";
+import { CollectivesOfLayout } from "./collectives";
 import { type About, type AxisOfLayout, ESTIMATE, type Part, readAbout } from "./read";
 
 const seconds = (value: number | null) => (value === null ? "unknown" : scaled(value, "s"));
@@ -129,6 +130,10 @@ export function Detail({ number, opening, onOpening, onCompiled }: Props) {
         <Axes axes={about.axes} />
         <Times parts={about.parts} />
       </div>
+      <p class="jxs-dim jxs-anywhere">
+        <Said text={about.counted} />
+      </p>
+      <CollectivesOfLayout collectives={about.collectives} />
       {about.notes.map((note) => (
         <p class="jxs-dim jxs-anywhere" key={note}>
           <Said text={note} />

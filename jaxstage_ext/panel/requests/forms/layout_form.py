@@ -14,6 +14,7 @@ from jaxstage_ext.search.decision_wording import listed, spec_text
 from jaxstage_ext.search.drawn import found_wording as wording
 from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, best_of, columns_of, state_of
 from jaxstage_ext.search.layout_result import LayoutEstimate, ScoredLayout, SpecGroup
+from jaxstage_ext.search.spec_groups import with_states
 
 LONGEST, LONGEST_CODE = 300, 40_000
 """Characters of what is said of one layout, and of one form of its code."""
@@ -136,7 +137,7 @@ def _collectives(estimate: LayoutEstimate) -> list[dict[str, Any]]:
 
 
 def _specs(groups: tuple[SpecGroup, ...]) -> Answer:
-    shown = sorted(groups, key=lambda group: -group.bytes)[:MOST_GROUPS]
+    shown = sorted(with_states(groups), key=lambda group: -group.bytes)[:MOST_GROUPS]
     table = Table(
         "specs",
         {

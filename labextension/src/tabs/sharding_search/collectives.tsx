@@ -1,7 +1,7 @@
 import { useDoc, useDocuments, useSelection } from "../../parts/hooks";
 import { rowOfLine } from "../../model/sourceLines";
 import { counted, scaled } from "../../wire/figures";
-import type { CollectiveOfLayout } from "./read";
+import { type CollectiveOfLayout, seconds as timeText } from "./read";
 
 function Row({ one, onLine }: { one: CollectiveOfLayout; onLine: (line: string) => void }) {
   const { kind, over, count, bytes, seconds, line, isGradient } = one;
@@ -12,7 +12,7 @@ function Row({ one, onLine }: { one: CollectiveOfLayout; onLine: (line: string) 
         {over && <span class="jxs-dim"> over {over}</span>}
       </th>
       <td>{scaled(bytes, "B")}</td>
-      <td>{seconds === null ? "unknown" : scaled(seconds, "s")}</td>
+      <td>{timeText(seconds)}</td>
       <td>
         {line ? (
           <button type="button" class="jxs-link" onClick={() => onLine(line)}>

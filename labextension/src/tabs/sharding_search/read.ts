@@ -48,6 +48,8 @@ export function timeOf({ layouts, hasSeconds }: Found, row: number): string {
   return `${scaled(value, "s")} a call${most > least ? `, between ${scaled(least, "s")} and ${scaled(most, "s")}` : ""}`;
 }
 
+export const seconds = (value: number | null): string => (value === null ? "unknown" : value > 0 && value < 1e-9 ? "<1 ns" : scaled(value, "s"));
+
 /** 1.04x, 1.8x, 12x */
 export const factor = (times: number): string => (Number.isFinite(times) ? `${times < 1.095 ? times.toFixed(2) : String(Number(times.toPrecision(2)))}x` : "");
 
@@ -202,6 +204,12 @@ export interface About {
   code: { form: string; text: string }[];
 }
 
+/** Paths are read whole: their ends alone are alike. */
+const wrapped = (table: TableReply): TableReply => ({
+  ...table,
+  grid: { ...table.grid, fields: table.grid.fields.map((field) => (field.kind === "text" && field.name === "group" ? { ...field, wraps: true } : field)) },
+});
+
 const MOST_COLLECTIVES = 50;
 
 const readCollective = (raw: unknown): CollectiveOfLayout => {
@@ -227,7 +235,7 @@ export async function readAbout(reply: Reply): Promise<About> {
     collectives: list(result.collectives, MOST_COLLECTIVES).map(readCollective),
     fit: text(result.fit),
     notes: sentences(result.notes),
-    specs: await readTable(partOf(reply, result.specs), { group: 150, spec: 150 }),
+    specs: wrapped(await readTable(partOf(reply, result.specs), { group: 150, spec: 110 })),
     code: list(result.code, MOST_FORMS).map(fields).map((one) => ({ form: text(one.form), text: typeof one.text === "string" ? one.text.slice(0, LONGEST_CODE) : "" })),
   };
 }

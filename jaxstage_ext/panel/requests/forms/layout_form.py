@@ -148,5 +148,5 @@ def _specs(groups: tuple[SpecGroup, ...]) -> Answer:
             "per device": Column([group.bytes for group in shown], "B"),
         },
     )
-    titles = {"group": "arguments", "spec": "spec", "shape": "shape", "leaves": "arrays", "per device": "per device"}
+    titles = {"group": "arguments", "spec": "spec", "per device": "per device", "shape": "shape", "leaves": "arrays"}
     return packed_table(table, titles)

@@ -13,6 +13,9 @@ from jaxstage_ext.search.decision_wording import spec_text
 from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.path_rules import path_rules
 
+_LONGEST = 80
+"""Characters of a line of flattened specs."""
+
 
 class CodeForm(Enum):
     """A way in which a layout is written."""
@@ -32,7 +35,7 @@ class PastedLayout:
     Attributes:
       mesh: axis sizes by name, the slowest first.
       trees: by the name of each argument its specs as text: nested dicts, lists and tuples of `P(...)`, or one text
-        for all of its leaves; a custom pytree is its flattened leaves in `Flattened`.
+        for all of its leaves; a named tuple is `Replaced`, a custom pytree its flattened leaves in `Flattened`.
       leaves: (path, spec) of every leaf, `params['w']`.
       candidate: None of a layout of the user's that is no candidate.
       function: what the function is called.
@@ -68,6 +71,14 @@ class Flattened:
     specs: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Replaced:
+    """A named tuple: an expression of a value like it, and the specs of its fields as trees."""
+
+    value: str
+    fields: Mapping[str, Any]
+
+
 def code(form: CodeForm, layout: PastedLayout) -> str:
     """The layout in one form."""
     return _FORMS[form](layout)
@@ -75,7 +86,7 @@ def code(form: CodeForm, layout: PastedLayout) -> str:
 
 def _in_specs(layout: PastedLayout) -> str:
     imports = ["from jax.sharding import PartitionSpec as P", ""]
-    imports = ["import jax", *imports] if _has_flattened(layout) else imports
+    imports = ["import jax", *imports] if _needs_jax(layout) else imports
     imports += [f"# for {layout.callee}, which has no shardings of its own"] if layout.callee else []
     lines = [*imports, f"mesh = {dict(layout.mesh)!r}", "in_specs = {"]
     lines += [f"    {name!r}: {_text(tree, 4)}," for name, tree in layout.trees.items()]
@@ -200,8 +211,8 @@ def _mesh(layout: PastedLayout, kind: str) -> str:
     return f"mesh = jax.make_mesh({sizes!r}, {names!r}, axis_types=(jax.sharding.AxisType.{kind},) * {len(names)})"
 
 
-def _has_flattened(layout: PastedLayout) -> bool:
-    return any("jax.tree" in _text(tree, 0) for tree in (*layout.trees.values(), layout.results))
+def _needs_jax(layout: PastedLayout) -> bool:
+    return any("jax." in _text(tree, 0) for tree in (*layout.trees.values(), layout.results))
 
 
 def _flat(text: str) -> str:
@@ -212,8 +223,11 @@ def _flat(text: str) -> str:
 def _text(tree: Any, indent: int) -> str:
     """A tree of texts as Python."""
     pad, inner = " " * indent, " " * (indent + 4)
+    if isinstance(tree, Replaced):
+        parts = [f"{inner}{name}={_text(value, indent + 4)},\n" for name, value in tree.fields.items()]
+        return f"{tree.value}._replace(\n{''.join(parts)}{pad})"
     if isinstance(tree, Flattened):
-        return f"jax.tree.unflatten(jax.tree.structure({tree.value}), [{', '.join(tree.specs)}])"
+        return f"jax.tree.unflatten(jax.tree.structure({tree.value}), [{_filled(tree.specs, inner)}])"
     if isinstance(tree, dict):
         parts = [f"{inner}{key!r}: {_text(value, indent + 4)},\n" for key, value in tree.items()]
         return "{\n" + "".join(parts) + pad + "}" if parts else "{}"
@@ -225,6 +239,16 @@ def _text(tree: Any, indent: int) -> str:
             return first + one + last
         return first + "\n" + "".join(f"{inner}{part},\n" for part in parts) + pad + last
     return str(tree)
+
+
+def _filled(specs: Sequence[str], inner: str) -> str:
+    """Specs in as many lines as they need."""
+    rows = [""]
+    for spec in specs:
+        if len(rows[-1]) + len(spec) > _LONGEST:
+            rows.append("")
+        rows[-1] += f"{' ' if rows[-1] else ''}{spec},"
+    return rows[0][:-1] if len(rows) == 1 else "\n" + "".join(f"{inner}{row}\n" for row in rows) + inner[4:]
 
 
 _FORMS = {

@@ -31,11 +31,11 @@ def extent(found: LayoutsFound) -> str:
     if found.end is SearchEnd.WHOLE:
         return f"best of all {plural(found.tried, 'layout')}{lost}"
     why = {
-        SearchEnd.BUDGET: "the budget was spent",
+        SearchEnd.BUDGET: "the time budget was spent",
         SearchEnd.CANCELLED: "the search was stopped",
-        SearchEnd.PRUNED: "the best of each axis were combined",
+        SearchEnd.PRUNED: "what each mesh axis does was tried alone first, then the best of these together",
     }[found.end]
-    return f"best of {found.tried:,} tried; {why}, the space has up to {found.total:,}{lost}"
+    return f"best of {found.tried:,} layouts tried, out of up to {found.total:,}: {why}{lost}"
 
 
 ESTIMATE = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jaxstage_ext.analysis.sharding.naming.leaf_path import LeafPath
 from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
@@ -29,4 +30,33 @@ def _group(layout: ScoredLayout, pattern: str, spec: AxisSpec | None, members: S
         leaves=len(members),
         bytes=sum(local_bytes(member, spec, sizes) for member in members),
         is_parameter=first.is_parameter,
+    )
+
+
+def with_states(groups: Sequence[SpecGroup]) -> tuple[SpecGroup, ...]:
+    """The groups, those of an optimizer's state that lie as the parameters that they end in counted with these.
+
+    `params['up']` and `opt[0].mu['up']` of one shape and spec are one group, called by the path of the first.
+    """
+    first: dict[str, int] = {}
+    made: dict[int, list[SpecGroup]] = {}
+    for place, group in enumerate(groups):
+        paths = (group.pattern[at:] for at, letter in enumerate(group.pattern) if letter in "[." and at)
+        like = next((first[path] for path in paths if path in first), place)
+        one = groups[like]
+        is_state = one.argument != group.argument and (one.shape, one.spec) == (group.shape, group.spec)
+        made.setdefault(like if is_state else place, []).append(group)
+        if group.pattern.startswith(group.argument):
+            first.setdefault(group.pattern.removeprefix(group.argument), place)
+    return tuple(_joined(members) for members in made.values())
+
+
+def _joined(members: Sequence[SpecGroup]) -> SpecGroup:
+    first, *others = members
+    within = ", ".join(dict.fromkeys(one.argument for one in others))
+    return replace(
+        first,
+        pattern=f"{first.pattern} and {len(others)} alike in {within}" if others else first.pattern,
+        leaves=sum(one.leaves for one in members),
+        bytes=sum(one.bytes for one in members),
     )

@@ -11,6 +11,7 @@ from tests.browser.notebook_page import settle
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Opener
+    from tests.browser.notebook_page import NotebookPage
     from tests.browser.servers import Server
 
 SETUP = """
@@ -64,6 +65,7 @@ def test_the_magic_and_the_tab(open_notebook: Opener, lab: Server) -> None:
     root.locator(".jxs-axis-row", has_text="['up']").first.locator("button").nth(1).click()
     expect(root.locator(".jxs-dimension-about h4")).to_contain_text("up")
     root.locator(".jxs-split-collectives .jxs-link").first.click()
+    _sizes_are_coloured_in_the_jaxpr(notebook)
     for theme in ("Dark", "Light"):
         notebook.theme(theme)
         for width in (1400, 900):
@@ -72,3 +74,15 @@ def test_the_magic_and_the_tab(open_notebook: Opener, lab: Server) -> None:
             root.locator(".jxs-dimensions").scroll_into_view_if_needed()
             assert_legible(root)
             notebook.screenshot(f"dimensions_{theme.lower()}_{width}")
+
+
+def _sizes_are_coloured_in_the_jaxpr(notebook: NotebookPage) -> None:
+    panel = notebook.panel()
+    panel.tab("code").click()
+    panel.root.get_by_role("button", name="jaxpr").first.click()
+    sizes = panel.root.locator(".jxs-t-axis")
+    sizes.first.wait_for()
+    found = {(text, title) for text, title in sizes.evaluate_all("all => all.map(one => [one.innerText, one.title])")}
+    assert {("512", "d"), ("2048", "up"), ("64", "value")} <= found
+    assert_legible(panel.root)
+    panel.tab("dimensions").click()

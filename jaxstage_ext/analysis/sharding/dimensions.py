@@ -8,6 +8,7 @@ tie each other. Loops and branches tie what crosses their border.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -44,6 +45,11 @@ def dimension_classes(module: PartitionableModule) -> tuple[DimensionClass, ...]
     return _Classes(module).found()
 
 
+def classes_of_values(module: PartitionableModule) -> tuple[tuple[int, ...], ...]:
+    """By value and dimension the number of its class, as `dimension_classes` counts them; -1 of none."""
+    return _Classes(module).of_values()
+
+
 class _Classes:
     def __init__(self, module: PartitionableModule) -> None:
         self._module = module
@@ -71,10 +77,19 @@ class _Classes:
                     self._sets.join(self._start[value] + at, seen.setdefault(factors[0], self._start[value] + at))
         self._factors += [(number, factor, place) for factor, place in seen.items()]
 
+    def of_values(self) -> tuple[tuple[int, ...], ...]:
+        arguments, results = self._boundary(self._module.arguments), self._boundary(self._module.results)
+        number = _numbers(arguments, results)
+        return tuple(
+            tuple(
+                number.get(self._sets.root(start + at), -1) if size > 1 else -1 for at, size in enumerate(value.shape)
+            )
+            for start, value in zip(self._start, self._module.values, strict=False)
+        )
+
     def found(self) -> tuple[DimensionClass, ...]:
         arguments, results = self._boundary(self._module.arguments), self._boundary(self._module.results)
-        roots = list(dict.fromkeys([*arguments, *results]))
-        number = {root: at for at, root in enumerate(roots)}
+        number = _numbers(arguments, results)
         factors: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for op, factor, place in self._factors:
             factors[self._sets.root(place)].append((op, factor))
@@ -116,3 +131,7 @@ class _Classes:
                     repeated.add(root)
                 meets[root] |= {number[other] for other in inside if other != root and other in number}
         return repeated, meets
+
+
+def _numbers(arguments: Mapping[int, list[Place]], results: Mapping[int, list[Place]]) -> dict[int, int]:
+    return {root: at for at, root in enumerate(dict.fromkeys([*arguments, *results]))}

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost, divisors_text
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
-from jaxstage_ext.program.questions.named_dimensions import dimensions
+from jaxstage_ext.panel.wire_form import packed
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.named_dimensions import axes_in_jaxpr, dimensions
 
 MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_COLLECTIVES = 300, 300, 100
 
 
 def _get_dimensions(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """With `quick` without the costs, which take a partition each, unless they are known."""
-    found = dimensions(given.program(programs, params), progress.heard, not params.get("quick"))
-    rows = _arguments(found)
-    return {
+    program = given.program(programs, params)
+    found = dimensions(program, progress.heard, not params.get("quick"))
+    rows, (columns, buffers) = _arguments(found), _axes_in_jaxpr(program)
+    return columns | {
         "headline": found.headline,
         "dimensions": [_dimension(found, at) for at in range(min(len(found), MOST_DIMENSIONS))],
         "arguments": rows[:MOST_ARGUMENTS],
         "more": max(len(rows) - MOST_ARGUMENTS, 0),
         "notes": list(found.notes),
-    }, []
+    }, buffers
+
+
+def _axes_in_jaxpr(program: Program) -> Answer:
+    """A row for each size in the jaxpr whose dimension is known: its line, its characters there, the dimension."""
+    found = [one for one in axes_in_jaxpr(program) if one.place < MOST_DIMENSIONS]
+    names = ("row", "start", "end", "place")
+    return packed({name: np.array([getattr(one, name) for one in found], np.int32) for name in names})
 
 
 def _dimension(found: Dimensions, at: int) -> dict[str, Any]:

@@ -53,7 +53,8 @@ def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgres
     shardings_read, values = _shardings(programs, params, progress)
     table = shardings_read.all if params.get("all") else shardings_read.table
     named = _with_dimensions(table, known_dimensions(given.program(programs, params)))
-    titles = _VALUES | ({_DIMENSIONS: _DIMENSIONS} if named is not table else {})
+    first = {name: _VALUES[name] for name in ("value", "sharding")}
+    titles = first | ({_DIMENSIONS: _DIMENSIONS} if named is not table else {}) | _VALUES
     result, buffers = wire_form.packed_table(named, titles)
     places = [
         [device.id, device.process, list(device.coords) if device.coords is not None else None, device.core]

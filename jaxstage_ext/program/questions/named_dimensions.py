@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from jaxstage_ext.analysis.sharding.dimensions import DimensionClass, dimension_classes
+from jaxstage_ext.analysis.sharding.dimensions import DimensionClass, classes_of_values, dimension_classes
 from jaxstage_ext.analysis.sharding.naming import naming_wording as wording
 from jaxstage_ext.analysis.sharding.naming import split_alone
 from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, parameters
@@ -13,6 +13,7 @@ from jaxstage_ext.analysis.sharding.naming.dimension_candidates import NamingSou
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension, name_dimensions, renamed
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.naming.einsum_letters import einsum_letters
+from jaxstage_ext.analysis.sharding.naming.jaxpr_axes import JaxprAxis, MadeValues, jaxpr_axes
 from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost
 from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
@@ -87,6 +88,26 @@ def _with_costs(program: Program, named: tuple[NamedDimension, ...], costs: Mapp
     return Dimensions(program.name, named, arguments, module.ops, costs, devices, lost, bool(module.constraints))
 
 
+@slow_fact
+def axes_in_jaxpr(program: Program, progress: Progress | None) -> tuple[JaxprAxis, ...]:
+    """Where sizes stand in the jaxpr, and which dimension each is of, by its place among `named_dimensions`.
+
+    What is not certain is left out. Raises Unavailable where there are no named dimensions.
+    """
+    named, found = named_dimensions(program, progress), partitioner_of(program)
+    if (document := program.documents.get("jaxpr")) is None:
+        return ()
+    place = {number: at for at, one in enumerate(named) for number in one.classes}
+    axes = [tuple(place.get(number, -1) for number in each) for each in classes_of_values(found.module)]
+    leaves = {leaf: axes[value] for leaf, value in zip(found.leaves, found.module.arguments, strict=True)}
+    arguments = [leaves.get(leaf) for leaf in range(_leaf_count(program))]
+    return jaxpr_axes(document, arguments, MadeValues(found.module, axes))
+
+
+def _leaf_count(program: Program) -> int:
+    return len(_signature(program).arguments)
+
+
 def target_devices(program: Program) -> int:
     """How many devices a dimension is split over: the target's, or those that the program runs on; 1 for one."""
     return program.target.devices or program_devices.device_count(program)
@@ -141,6 +162,9 @@ def _sources(program: Program) -> NamingSources:
 
 def _argument_names(program: Program, leaves: Sequence[int | None]) -> list[str]:
     """The author's names of the module's arguments, given the leaf of the call that each is; "" of a token."""
-    signature = lowered_modules.signature(program.jax_traced, program.jax_lowered, captured.namer(program.call.fn))
-    names = argument_names(program.call, signature.arguments)
+    names = argument_names(program.call, _signature(program).arguments)
     return ["" if leaf is None else names[leaf] for leaf in leaves]
+
+
+def _signature(program: Program) -> lowered_modules.Signature:
+    return lowered_modules.signature(program.jax_traced, program.jax_lowered, captured.namer(program.call.fn))

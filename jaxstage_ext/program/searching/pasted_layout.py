@@ -19,7 +19,7 @@ from jaxstage_ext.program.searching.layout_scoring import module_layout
 from jaxstage_ext.program.searching.unsharded_call import has_own_shardings
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search.decision_wording import spec_text
-from jaxstage_ext.search.layout_code import Flattened, PastedLayout, variable
+from jaxstage_ext.search.layout_code import Flattened, PastedLayout, Replaced, variable
 from jaxstage_ext.search.layout_result import ScoredLayout
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 
@@ -105,16 +105,29 @@ class _Written:
         texts = {_spec(leaf) for leaf in leaves}
         if len(texts) == 1:
             return texts.pop()
+        here = self._shortest(tree)
         if type(tree) is dict and all(isinstance(key, str | int) for key in tree):
-            return {key: self._at(key).text(value) for key, value in tree.items()}
+            return {key: here._at(f"[{key!r}]").text(value) for key, value in tree.items()}
         if type(tree) in (list, tuple):
-            return type(tree)(self._at(place).text(value) for place, value in enumerate(tree))
-        structure = jax.tree.structure(tree, is_leaf=_is_spec)
-        value = next((name for known, name in self.named if _is_same(known, structure)), self.value)
-        return Flattened(value, tuple(_spec(leaf) for leaf in leaves))
+            return type(tree)(here._at(f"[{place!r}]").text(value) for place, value in enumerate(tree))
+        if _is_named_tuple(tree):
+            fields = {name: here._at(f".{name}").text(getattr(tree, name)) for name in tree._fields}
+            return Replaced(here.value, fields) if texts else here.value
+        return Flattened(here.value, tuple(_spec(leaf) for leaf in leaves))
 
-    def _at(self, key: str | int) -> _Written:
-        return replace(self, value=f"{self.value}[{key!r}]")
+    def _shortest(self, tree: Any) -> _Written:
+        """With the name of an argument of this structure in the place of a longer expression."""
+        structure = jax.tree.structure(tree, is_leaf=_is_spec)
+        name = next((name for known, name in self.named if _is_same(known, structure)), self.value)
+        return replace(self, value=name)
+
+    def _at(self, part: str) -> _Written:
+        return replace(self, value=f"{self.value}{part}")
+
+
+def _is_named_tuple(tree: Any) -> bool:
+    """Whether it is a tuple whose children are named."""
+    return isinstance(tree, tuple) and hasattr(tree, "_fields") and hasattr(tree, "_replace")
 
 
 def _is_same(one: Any, other: Any) -> bool:

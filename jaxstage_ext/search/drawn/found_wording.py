@@ -183,3 +183,20 @@ def _uses(axis: MeshAxis) -> Iterable[str]:
 def mesh_text(layout: ScoredLayout) -> str:
     """`data=4,model=2`; `1 device` without axes."""
     return ",".join(f"{name}={size}" for name, size in layout.mesh.items()) or "1 device"
+
+
+def counted(layout: ScoredLayout) -> str:
+    """What each part of an estimated time counts, and which time layouts are ordered by."""
+    ordered = (
+        f" Layouts are ordered by {time_text(layout)}: a quarter of what other work can hide counts as hidden."
+        if layout.estimate.middle is not None
+        else ""
+    )
+    return COUNTED + ordered
+
+
+COUNTED = (
+    "Compute: the matrix products and convolutions that arithmetic limits, at the peak of their dtype. Memory: the "
+    "operations that memory bandwidth limits, with each argument read and each result written once. Exposed "
+    "collectives: from other work hiding all that it can to hiding none."
+)

@@ -9,6 +9,8 @@ export interface Token {
   cls: string;
   /** The line binds this name. */
   def?: boolean;
+  /** What else is done to its element. */
+  drawn?: (node: HTMLElement) => void;
 }
 
 export type Rule = [cls: string, pattern: string];

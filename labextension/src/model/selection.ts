@@ -5,9 +5,12 @@ import type { SourceFile } from "./frames";
 import type { Heat } from "./heat";
 import type { Lane, Warned } from "./lane";
 import type { Panel } from "./panel";
+import type { Token } from "./highlight";
 import { type Pick, type Place, SOURCE } from "./place";
 import type { Show } from "./rewrite";
 import { Store } from "./observable";
+
+export type Marker = (kind: string, row: number, tokens: Token[]) => Token[];
 
 export interface Selected {
   call: number;
@@ -28,6 +31,8 @@ export interface Selected {
   lane: Lane | null;
   /** What is warned of at the lines; null where it was not asked for. */
   warned: Warned | null;
+  /** By call, what a tab makes of the tokens of a row; it is heard once it knows more of them than the code does. */
+  marked: ReadonlyMap<number, Marker>;
   /** The library whose lines count as the user's own do: "" for none, "*" for all; and the pane of its source. */
   library: string;
   librarySource: DocumentInfo | null;
@@ -51,6 +56,7 @@ const NOTHING: Selected = {
   heat: null,
   lane: null,
   warned: null,
+  marked: new Map(),
   library: "",
   librarySource: null,
   kernel: null,
@@ -87,7 +93,7 @@ export class Selection extends Store<Selected> {
   /** The cell ran again in the same panel: the documents are others; the tab and the panes stay, for the user chose them. */
   forget(): void {
     this.back = [];
-    this.set({ ...OF_ROWS, kernel: null, stages: [] });
+    this.set({ ...OF_ROWS, marked: new Map(), kernel: null, stages: [] });
   }
 
   say(message: string): void {

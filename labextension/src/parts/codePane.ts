@@ -18,7 +18,7 @@ import { VirtualList } from "./virtualList";
 
 const GUTTER_PX = 60;
 /** What of the shared state the rows themselves show. */
-const REBUILDING = ["show", "heat", "lane", "warned"] as const;
+const REBUILDING = ["show", "heat", "lane", "warned", "marked"] as const;
 
 export class CodePane {
   private lines: VirtualList;

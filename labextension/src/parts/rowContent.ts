@@ -6,11 +6,11 @@ import { nameOf, tokenise, tokenisePython } from "../model/highlight";
 import { hiddenStretches } from "../model/rewrite";
 import { type RowContent, marksIn } from "./rowView";
 import type { Documents } from "../model/documents";
-import type { Selection } from "../model/selection";
+import type { Marker, Selection } from "../model/selection";
 
 export function contentOf(documents: Documents, selection: Selection, doc: Doc, row: number): RowContent {
   const line = doc.text?.line(row);
-  const { show } = selection.get();
+  const { show, marked } = selection.get();
   const { query, matchCase, open } = doc.search;
   const number = doc.rows?.number?.[row];
   return {
@@ -18,7 +18,7 @@ export function contentOf(documents: Documents, selection: Selection, doc: Doc, 
     rows: doc.folds.length,
     line,
     label: !isSource(doc.kind) ? String(row + 1) : number === undefined || number < 0 ? "" : String(number),
-    tokens: line === undefined ? [] : tokens(doc, row, line),
+    tokens: line === undefined ? [] : tokens(doc, row, line, marked.get(doc.call)),
     hidden: line === undefined ? [] : hiddenStretches(doc.kind, line, show),
     marks: open && line !== undefined ? marksIn(line, query, matchCase) : [],
     fold: doc.folds.canFold(row) ? (doc.folds.isFolded(row) ? "closed" : "open") : "none",
@@ -49,8 +49,11 @@ function warning(selection: Selection, doc: Doc, row: number): RowContent["warni
   return warned?.has(doc.kind) ? warned.at(doc.kind, row) : undefined;
 }
 
-function tokens(doc: Doc, row: number, line: string) {
-  if (!isSource(doc.kind)) return tokenise(doc.kind, line);
+function tokens(doc: Doc, row: number, line: string, mark?: Marker) {
+  if (!isSource(doc.kind)) {
+    const found = tokenise(doc.kind, line);
+    return mark ? mark(doc.kind, row, found) : found;
+  }
   return isTitle(doc, row) ? [] : tokenisePython(line, doc.quotesAt(row));
 }
 

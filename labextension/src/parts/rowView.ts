@@ -136,6 +136,7 @@ function plain(line: string, start: number, end: number, hidden: Stretch[], mark
 function tokenNodes(line: string, token: Token, hidden: Stretch[], marks: Stretch[]): Node[] {
   return cut(token.start, token.end, hidden, marks).map(([from, to, marked]) => {
     const node = element(marked ? "mark" : "span", `jxs-t-${token.cls}${marked ? " jxs-hit" : ""}`, line.slice(from, to));
+    token.drawn?.(node);
     if (isName(token)) {
       node.dataset.name = nameOf(line, token);
       if (token.def) node.classList.add("jxs-t-def");

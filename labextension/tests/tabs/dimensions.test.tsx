@@ -3,11 +3,14 @@ import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Session } from "../../src/model/session";
 import { gridOf, kindsOf } from "../../src/tabs/dimensions/alone";
-import { readDimensions } from "../../src/tabs/dimensions/read";
+import { markJaxpr, withAxes } from "../../src/tabs/dimensions/inJaxpr";
+import type { Token } from "../../src/model/highlight";
+import { type Dimensions, readDimensions } from "../../src/tabs/dimensions/read";
 import DimensionsView from "../../src/tabs/dimensions/view";
 import type { Params, Reply } from "../../src/wire/source";
 import { readState } from "../../src/wire/state";
 import fixture from "../fixtures/loss.json";
+import { columnsReply } from "../helpers";
 import { $, $$, FakeKernel, click, key, soon } from "../kernel";
 import { within } from "../within";
 
@@ -102,18 +105,55 @@ it("has the names before the costs", async () => {
   expect(asked.map(({ quick }) => quick)).toContain(true);
 });
 
-it("sorts what is unknown last, and counts collectives of a kind", () => {
-  const { dimensions } = readDimensions({ result: RESULT, buffers: [] });
+it("sorts what is unknown last, and counts collectives of a kind", async () => {
+  const { dimensions } = await readDimensions({ result: RESULT, buffers: [] });
   expect(kindsOf(dimensions[1]?.collectives ?? [])).toBe("3 all-reduce, all-gather");
   const sent = gridOf(dimensions).fields.find(({ name }) => name === "sent");
   expect(sent?.kind === "number" && [...(sent.values as number[])]).toEqual([5000, Number.NaN, 1]);
   expect(sent?.kind === "number" && sent.why?.(1)).toBe("in a loop");
 });
 
-it("reads a reply that is not as it must be as empty", () => {
+it("reads a reply that is not as it must be as empty", async () => {
   const odd = { dimensions: [{ name: 3, meets: "x", collectives: {} }, null], arguments: [{ axes: ["a"], shape: [-1] }], more: "many" };
-  const read = readDimensions({ result: odd, buffers: [] });
+  const read = await readDimensions({ result: odd, buffers: [] });
   expect(read.dimensions[0]).toMatchObject({ name: "", meets: [], collectives: [], sent: null });
   expect(read.arguments[0]).toMatchObject({ name: "", axes: [-1], shape: [0], alike: 1 });
   expect(read.more).toBe(0);
+});
+
+describe("the sizes in the jaxpr", () => {
+  const tokens: Token[] = [
+    { start: 0, end: 1, cls: "name", def: true },
+    { start: 1, end: 11, cls: "type" },
+  ];
+  const line = "a:f32[64,8] = tanh b";
+  const { dimensions } = RESULT as unknown as Dimensions;
+
+  it("are tokens of their own, with the name of their dimension as text", () => {
+    const made = withAxes(tokens, [{ start: 6, end: 8, place: 0 }, { start: 9, end: 10, place: 2 }], dimensions);
+    expect(made.map(({ start, end, cls }) => `${line.slice(start, end)} ${cls}`)).toEqual(["a name", ":f32[ type", "64 axis", ", type", "8 axis", "] type"]);
+    const node = document.createElement("span");
+    made[2]?.drawn?.(node);
+    expect(node.title).toBe("hidden <b>");
+    expect(node.style.getPropertyValue("--jxs-h")).not.toBe("");
+  });
+
+  it("are those that the kernel tells of: what overlaps, or is of no dimension, is not shown", async () => {
+    const made = columnsReply({ row: [3, 3, 3, 4, 5], start: [6, 7, 9, 2, 2], end: [8, 9, 10, 3, 1], place: [0, 1, 2, 9, 0] });
+    const read = await readDimensions({ ...made, result: { ...RESULT, ...made.result } });
+    expect([...read.inJaxpr]).toEqual([[3, [{ start: 6, end: 8, place: 0 }, { start: 9, end: 10, place: 2 }]]]);
+  });
+
+  it("are marked once the tab knows them, in the jaxpr alone", async () => {
+    const selection = new Session(new FakeKernel()).selection;
+    const found = { dimensions, inJaxpr: new Map([[0, [{ start: 6, end: 8, place: 1 }]]]) } as unknown as Dimensions;
+    markJaxpr(selection, 0, found);
+    const { marked } = selection.get();
+    expect(marked.get(0)?.("jaxpr", 0, tokens)).toHaveLength(4);
+    expect(marked.get(0)?.("hlo", 0, tokens)).toBe(tokens);
+    markJaxpr(selection, 0, found);
+    expect(selection.get().marked).toBe(marked);
+    selection.forget();
+    expect(selection.get().marked.size).toBe(0);
+  });
 });

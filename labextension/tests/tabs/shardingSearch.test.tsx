@@ -108,6 +108,22 @@ describe("a search", () => {
   });
 });
 
+it("lists the collectives of a layout with bytes, time and line, those beyond in one row, and says what times count", async () => {
+  open(() => replyOf("sharding_search"));
+  const { result, buffers } = replyOf("sharding_search_layout");
+  const gather = { kind: "all-gather", over: "data", count: 12, bytes: 3e9, seconds: 0.02, line: "In [1]:4 <i>", gradient: false };
+  const collectives = [gather, { ...gather, kind: "all-reduce", count: 1, seconds: 1e-12, line: "", gradient: true }, { kind: "", bytes: 4, seconds: null }];
+  kernel.answers.sharding_search_layout = () => ({ result: { ...result, collectives, counted: "Compute: products." }, buffers });
+  await soon(() => expect($(".jxs-ss-collectives")).not.toBeNull());
+  const rows = $$(".jxs-ss-collectives tbody tr").map((row) => [...row.children].map((cell) => cell.textContent));
+  expect(rows).toEqual([
+    ["12 all-gather over data", "3 GB", "20 ms", "In [1]:4 <i>"],
+    ["gradient all-reduce over data", "3 GB", "<1 ns", "line unknown"],
+    ["all others", "4 B", "unknown", ""],
+  ]);
+  expect($(".jxs-ss-detail")?.textContent).toContain("Compute: products.");
+});
+
 it("a saved notebook shows it and offers nothing that takes a kernel", async () => {
   open(() => replyOf("sharding_search"), true);
   await soon(() => expect($(".jxs-ss-detail")).not.toBeNull());

@@ -37,9 +37,15 @@ def inspection() -> Inspection:
 
 def test_names_come_before_costs_and_the_shardings_name_axes_once_these_are_known(inspection: Inspection) -> None:
     program = inspection.program
-    quick, _ = ask(program, "dimensions", quick=True)
+    quick, buffers = ask(program, "dimensions", quick=True)
     assert {one["name"]: one["size"] for one in quick["dimensions"]} == {"w_axis0": 12, "w_axis1": 8, "batch": 6}
     assert {one["sent"] for one in quick["dimensions"]} == {None} and known_dimensions(program) is None
+    axes, jaxpr = columns(quick, buffers), program.documents["jaxpr"].lines
+    # { lambda ; a:f32[12,8] b:f32[6,12]. let c:f32[6,8] = dot_general[...] b a, and what is made of it
+    places = list(zip(axes["row"], axes["start"], axes["end"], axes["place"], strict=True))
+    assert [place for row, _, _, place in places if row == 0] == [0, 1, 2, 0]
+    sizes = {(12, 0), (8, 1), (6, 2)}
+    assert {(int(jaxpr[row][start:end]), place) for row, start, end, place in places} == sizes and len(places) > 6
     assert "dimensions" not in columns(*ask(program, "shardings", all=False))
     found, _ = ask(program, "dimensions", quick=False)
     costs = {one["name"]: one for one in found["dimensions"]}

@@ -67,6 +67,7 @@ SAID: dict[str, object] = {
         wording.faster(SLOWER, COMPILED_BEST),
     ],
     "times": [wording.range_text(layout) for layout in (FIRST, UNKNOWN)],
+    "what times count": [wording.counted(layout) for layout in (FIRST, UNKNOWN)],
     "as written": wording.layout_title(UNKNOWN),
     "against the best": [wording.ratio_text(FIRST, best) for best in (None, ESTIMATED.layouts[0], LAYOUTS[3])],
     "names": [listed(names) for names in (["a"], ["a", "b", "c"])],

@@ -13,7 +13,8 @@ from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.search.decision_wording import listed, spec_text
 from jaxstage_ext.search.drawn import found_wording as wording
 from jaxstage_ext.search.drawn.layout_columns import LayoutColumns, best_of, columns_of, state_of
-from jaxstage_ext.search.layout_result import ScoredLayout, SpecGroup
+from jaxstage_ext.search.layout_result import LayoutEstimate, ScoredLayout, SpecGroup
+from jaxstage_ext.search.spec_groups import with_states
 
 LONGEST, LONGEST_CODE = 300, 40_000
 """Characters of what is said of one layout, and of one form of its code."""
@@ -78,6 +79,8 @@ def about(search: ProgramSearch, layout: ScoredLayout) -> Answer:
         "decisions": [_said(text) for text in search.sentences(number)],
         "axes": [_axis(layout, name, size) for name, size in layout.mesh.items()],
         "parts": _parts(layout),
+        "counted": wording.counted(layout),
+        "collectives": _collectives(layout.estimate),
         "fit": _said(wording.fit(layout, search.room)),
         "notes": [_said(text) for text in layout.estimate.unknown],
         "code": [{"form": form, "text": text[:LONGEST_CODE]} for form, text in search.codes(number).items()],
@@ -110,8 +113,31 @@ def _parts(layout: ScoredLayout) -> list[dict[str, Any]]:
     return [{"name": name, "least": low, "most": high, "compiled": real} for name, low, high, real in rows]
 
 
+def _collectives(estimate: LayoutEstimate) -> list[dict[str, Any]]:
+    """The collectives of one call, the longest first, and those beyond in a row without a kind.
+
+    "bytes" is the payload on one device of all that a row counts, "seconds" their least time, None where unknown.
+    """
+    rows = [
+        {
+            "kind": each.kind.value,
+            "over": _said(", ".join(each.axes)),
+            "count": each.count,
+            "bytes": each.bytes,
+            "seconds": each.seconds,
+            "line": each.line,
+            "gradient": each.is_gradient,
+        }
+        for each in estimate.parts
+    ]
+    rest = estimate.exchanged_bytes - sum(each.bytes for each in estimate.parts)
+    known = sum(each.seconds or 0.0 for each in estimate.parts)
+    left = None if estimate.collectives is None else max(estimate.collectives - known, 0.0)
+    return [*rows, {"kind": "", "bytes": rest, "seconds": left}] if rest > 0 else rows
+
+
 def _specs(groups: tuple[SpecGroup, ...]) -> Answer:
-    shown = sorted(groups, key=lambda group: -group.bytes)[:MOST_GROUPS]
+    shown = sorted(with_states(groups), key=lambda group: -group.bytes)[:MOST_GROUPS]
     table = Table(
         "specs",
         {
@@ -122,5 +148,5 @@ def _specs(groups: tuple[SpecGroup, ...]) -> Answer:
             "per device": Column([group.bytes for group in shown], "B"),
         },
     )
-    titles = {"group": "arguments", "spec": "spec", "shape": "shape", "leaves": "arrays", "per device": "per device"}
+    titles = {"group": "arguments", "spec": "spec", "per device": "per device", "shape": "shape", "leaves": "arrays"}
     return packed_table(table, titles)

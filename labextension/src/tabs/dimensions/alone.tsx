@@ -24,17 +24,17 @@ export function gridOf(dimensions: Dimension[]): Grid {
     title: "sent",
     hint: "by each device in one run of the program, lower bound",
     unit: "B",
-    least: 76,
+    least: 68,
     values,
     missing: "unknown",
     why: (row) => dimensions[row]?.why || "not known",
     isBestSmall: true,
   };
-  const names = textColumn("dimension", dimensions.map(({ name }) => name), { least: 96 });
-  const sizes: NumberField = { kind: "number", name: "size", title: "size", hint: "elements along its axes", unit: "", least: 56, values: dimensions.map(({ size }) => size) };
-  const over = textColumn("over", dimensions.map((one) => (isSplit(one) ? counted(one.devices) : "")), { hint: "devices that it is split over", least: 44, isFigure: true });
-  const said = textColumn("collectives", dimensions.map((one) => (isSplit(one) ? kindsOf(one.collectives) || "none" : one.why || "not known")), { least: 170, wraps: true });
-  const splits = textColumn("devices", dimensions.map((one) => one.splits), { hint: "numbers of devices that can split it evenly", least: 110 });
+  const names = textColumn("dimension", dimensions.map(({ name }) => name), { least: 98 });
+  const sizes: NumberField = { kind: "number", name: "size", title: "size", hint: "elements along its axes", unit: "", least: 44, values: dimensions.map(({ size }) => size) };
+  const over = textColumn("over", dimensions.map((one) => (isSplit(one) ? counted(one.devices) : "")), { hint: "devices that it is split over", least: 34, isFigure: true });
+  const said = textColumn("collectives", dimensions.map((one) => (isSplit(one) ? kindsOf(one.collectives) || "none" : one.why || "not known")), { least: 92, wraps: true });
+  const splits = textColumn("evenly over", dimensions.map((one) => one.splits), { hint: "numbers of devices that can split it evenly", least: 70, wraps: true });
   return { length: dimensions.length, fields: [names, sizes, over, sent, said, splits] };
 }
 

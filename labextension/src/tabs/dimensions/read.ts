@@ -1,6 +1,7 @@
 /** The named dimensions of a program, as the kernel tells them, checked and capped. */
 
 import { count, fields, list, number, sentences, text, texts } from "../../wire/check";
+import { Columns } from "../../wire/columns";
 import type { Reply } from "../../wire/source";
 
 /** Collectives that are alike. */
@@ -41,11 +42,20 @@ export interface NamedArgument {
   alike: number;
 }
 
+/** A size in a line of the jaxpr: its characters, and its dimension by place. */
+export interface AxisInText {
+  start: number;
+  end: number;
+  place: number;
+}
+
 export interface Dimensions {
   dimensions: Dimension[];
   arguments: NamedArgument[];
   /** Arguments that are not among them. */
   more: number;
+  /** By row of the jaxpr the sizes whose dimension is known, from left to right. */
+  inJaxpr: Map<number, AxisInText[]>;
   headline: string;
   notes: string[];
 }
@@ -87,9 +97,26 @@ const readArgument = (raw: unknown): NamedArgument => {
   };
 };
 
-export function readDimensions({ result }: Reply): Dimensions {
+async function readAxes(reply: Reply, dimensions: number): Promise<Map<number, AxisInText[]>> {
+  const columns = await Columns.of(reply);
+  const [rows, starts, ends, places] = ["row", "start", "end", "place"].map((name) => columns.ints(name)) as [Int32Array, Int32Array, Int32Array, Int32Array];
+  const found = new Map<number, AxisInText[]>();
+  rows.forEach((row, at) => {
+    const [start, end, place] = [starts[at] ?? -1, ends[at] ?? -1, places[at] ?? -1];
+    if (start < 0 || end <= start || place < 0 || place >= dimensions) return;
+    const here = found.get(row) ?? [];
+    if ((here.at(-1)?.end ?? 0) <= start) here.push({ start, end, place });
+    found.set(row, here);
+  });
+  return found;
+}
+
+export async function readDimensions(reply: Reply): Promise<Dimensions> {
+  const { result } = reply;
+  const dimensions = list(result.dimensions, MOST).map(readDimension);
   return {
-    dimensions: list(result.dimensions, MOST).map(readDimension),
+    dimensions,
+    inJaxpr: await readAxes(reply, dimensions.length),
     arguments: list(result.arguments, MOST).map(readArgument),
     more: count(result.more),
     headline: text(result.headline),

@@ -1,12 +1,14 @@
 import { Said } from "../../parts/said";
 import { Waiting } from "../../parts/waiting";
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import type { Answer } from "../../model/question";
 import { useDoc, useDocuments, useKeptState, useQuestion, useQuestions, useSelected, useSelection } from "../../parts/hooks";
 import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { AboutDimension, Alone } from "./alone";
 import { Arguments } from "./arguments";
 import { Chips } from "./chips";
+import { markJaxpr } from "./inJaxpr";
 import { type Dimensions, readDimensions } from "./read";
 
 function Shown({ found }: { found: Dimensions }) {
@@ -15,6 +17,7 @@ function Shown({ found }: { found: Dimensions }) {
   const [kept, keep] = useKeptState(`dimension ${selection.call}`, 0);
   const selected = useSelected((s) => s.selected);
   useDoc(documents.doc("python"));
+  useEffect(() => markJaxpr(selection, selection.call, found), [found]);
   const { dimensions } = found;
   const current = Math.min(kept, dimensions.length - 1);
   const line = selected && selected.from !== "dimensions" ? lineOf(documents, selected) : "";

@@ -1,7 +1,7 @@
 import { scaled } from "../../wire/figures";
 import { LOOKS, looksOf } from "./layoutMap";
 import { KindMark } from "./legend";
-import { ESTIMATE, type Found } from "./read";
+import { COMPILED, ESTIMATE, FAILED, FITS, type Found, TOO_LARGE } from "./read";
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
@@ -20,6 +20,15 @@ interface Props {
   found: Found;
   chosen: number;
   onChoose: (row: number) => void;
+}
+
+const IN_A_WORD: Record<number, string> = { [FITS]: "fits", [TOO_LARGE]: "does not fit", [FAILED]: "failed", [COMPILED]: "compiles" };
+
+/** Whether it fits, with the memory needed: "fits, 428 MB". */
+export function compiledOf({ layouts }: Found, row: number): string {
+  const needed = layouts.needed[row] as number;
+  const word = IN_A_WORD[layouts.state[row] as number] ?? layouts.compiled(row);
+  return needed > 0 ? `${word}, ${scaled(needed, "B")}` : word;
 }
 
 /** The best layout of each kind, and the user's own: what each costs against the best. */
@@ -58,7 +67,9 @@ export function BestList({ found, chosen, onChoose }: Props) {
               <td>{time(row)}</td>
               <td>{row === best ? <b>best</b> : layouts.ratio(row)}</td>
               <td>{scaled(layouts.arguments[row] as number, "B")}</td>
-              <td data-state={layouts.state[row]}>{layouts.compiled(row)}</td>
+              <td data-state={layouts.state[row]} title={layouts.compiled(row)}>
+                {compiledOf(found, row)}
+              </td>
             </tr>
           ))}
         </tbody>

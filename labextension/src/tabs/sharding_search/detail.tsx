@@ -5,12 +5,11 @@ import { Said } from "../../parts/said";
 import { useLast } from "../../parts/useLast";
 import { Waiting } from "../../parts/waiting";
 import { count, text } from "../../wire/check";
-import { scaled } from "../../wire/figures";
 import type { Reply } from "../../wire/source";
 import { CodeForms } from "./codeForms";
-import { type About, type AxisOfLayout, ESTIMATE, type Part, readAbout } from "./read";
+import { CollectivesOfLayout } from "./collectives";
+import { type About, type AxisOfLayout, ESTIMATE, type Part, readAbout, seconds } from "./read";
 
-const seconds = (value: number | null) => (value === null ? "unknown" : scaled(value, "s"));
 const between = ({ least, most }: Part) => (least === most ? seconds(least) : `${seconds(least)} to ${seconds(most)}`);
 
 function Times({ parts }: { parts: Part[] }) {
@@ -29,7 +28,7 @@ function Times({ parts }: { parts: Part[] }) {
           <tr key={part.name}>
             <th scope="row">{part.name}</th>
             <td>{between(part)}</td>
-            {isCompiled && <td>{part.compiled === null ? "unknown" : `at least ${scaled(part.compiled, "s")}`}</td>}
+            {isCompiled && <td>{part.compiled === null ? "unknown" : `at least ${seconds(part.compiled)}`}</td>}
           </tr>
         ))}
       </tbody>
@@ -129,6 +128,10 @@ export function Detail({ number, opening, onOpening, onCompiled }: Props) {
         <Axes axes={about.axes} />
         <Times parts={about.parts} />
       </div>
+      <p class="jxs-dim jxs-anywhere">
+        <Said text={about.counted} />
+      </p>
+      <CollectivesOfLayout collectives={about.collectives} />
       {about.notes.map((note) => (
         <p class="jxs-dim jxs-anywhere" key={note}>
           <Said text={note} />

@@ -48,6 +48,8 @@ export function timeOf({ layouts, hasSeconds }: Found, row: number): string {
   return `${scaled(value, "s")} a call${most > least ? `, between ${scaled(least, "s")} and ${scaled(most, "s")}` : ""}`;
 }
 
+export const seconds = (value: number | null): string => (value === null ? "unknown" : value > 0 && value < 1e-9 ? "<1 ns" : scaled(value, "s"));
+
 /** 1.04x, 1.8x, 12x */
 export const factor = (times: number): string => (Number.isFinite(times) ? `${times < 1.095 ? times.toFixed(2) : String(Number(times.toPrecision(2)))}x` : "");
 
@@ -171,6 +173,18 @@ export interface Part {
   compiled: number | null;
 }
 
+/** All collectives of one kind over the same axes that one line makes; without a kind those that are not listed. */
+export interface CollectiveOfLayout {
+  kind: string;
+  over: string;
+  count: number;
+  /** On one device, of all of them. */
+  bytes: number;
+  seconds: number | null;
+  line: string;
+  isGradient: boolean;
+}
+
 export interface About {
   number: number;
   title: string;
@@ -180,12 +194,28 @@ export interface About {
   decisions: string[];
   axes: AxisOfLayout[];
   parts: Part[];
+  /** What the parts count. */
+  counted: string;
+  collectives: CollectiveOfLayout[];
   /** Whether it fits, and what that is known from. */
   fit: string;
   notes: string[];
   specs: TableReply;
   code: { form: string; text: string }[];
 }
+
+/** Paths are read whole: their ends alone are alike. */
+const wrapped = (table: TableReply): TableReply => ({
+  ...table,
+  grid: { ...table.grid, fields: table.grid.fields.map((field) => (field.kind === "text" && field.name === "group" ? { ...field, wraps: true } : field)) },
+});
+
+const MOST_COLLECTIVES = 50;
+
+const readCollective = (raw: unknown): CollectiveOfLayout => {
+  const one = fields(raw);
+  return { kind: text(one.kind), over: text(one.over), count: count(one.count), bytes: count(one.bytes), seconds: number(one.seconds), line: text(one.line), isGradient: one.gradient === true };
+};
 
 const MOST_FORMS = 12;
 const MOST_AXES = 16;
@@ -201,9 +231,11 @@ export async function readAbout(reply: Reply): Promise<About> {
     decisions: sentences(result.decisions),
     axes: list(result.axes, MOST_AXES).map(fields).map((one) => ({ axis: text(one.axis), size: count(one.size), splits: text(one.splits), stores: one.stores === true })),
     parts: list(result.parts, MOST_AXES).map(fields).map((one) => ({ name: text(one.name), least: number(one.least), most: number(one.most), compiled: number(one.compiled) })),
+    counted: text(result.counted),
+    collectives: list(result.collectives, MOST_COLLECTIVES).map(readCollective),
     fit: text(result.fit),
     notes: sentences(result.notes),
-    specs: await readTable(partOf(reply, result.specs), { group: 150, spec: 150 }),
+    specs: wrapped(await readTable(partOf(reply, result.specs), { group: 150, spec: 110 })),
     code: list(result.code, MOST_FORMS).map(fields).map((one) => ({ form: text(one.form), text: typeof one.text === "string" ? one.text.slice(0, LONGEST_CODE) : "" })),
   };
 }

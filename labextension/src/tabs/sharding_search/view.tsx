@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeptState, useQuestion, useQuestions, useSelection } from "../../parts/hooks";
 import { Said } from "../../parts/said";
 import { useLast } from "../../parts/useLast";
@@ -55,6 +55,14 @@ interface ShownProps {
   onCompiled: () => void;
 }
 
+const IN_SIGHT_PX = 150;
+
+/** Scrolls the tab alone, as far as the head of what was chosen is in sight. */
+function reveal(detail: HTMLElement): void {
+  const tab = detail.closest(".jxs-ss");
+  if (tab) tab.scrollTop += Math.max(0, detail.getBoundingClientRect().top + IN_SIGHT_PX - tab.getBoundingClientRect().bottom);
+}
+
 function Shown({ found, onAll, onCompiled }: ShownProps) {
   const { layouts, best, tried } = found;
   const selection = useSelection();
@@ -62,7 +70,12 @@ function Shown({ found, onAll, onCompiled }: ShownProps) {
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [opening, open] = useState(-1);
   const row = useMemo(() => layouts.number.indexOf(chosen), [layouts, chosen]);
+  const detail = useRef<HTMLDivElement>(null);
   const pick = (at: number) => choose(layouts.number[at] ?? -1);
+  const pickFromList = (at: number) => {
+    pick(at);
+    if (detail.current) reveal(detail.current);
+  };
   const toggle = (kind: number) => {
     const next = new Set(hidden);
     if (!next.delete(kind)) next.add(kind);
@@ -92,8 +105,8 @@ function Shown({ found, onAll, onCompiled }: ShownProps) {
         )}
       </div>
       <div class="jxs-ss-side">
-        <BestList found={found} chosen={row} onChoose={pick} />
-        {chosen >= 0 && <Detail number={chosen} opening={opening} onOpening={open} onCompiled={onCompiled} key={chosen} />}
+        <BestList found={found} chosen={row} onChoose={pickFromList} />
+        <div ref={detail}>{chosen >= 0 && <Detail number={chosen} opening={opening} onOpening={open} onCompiled={onCompiled} key={chosen} />}</div>
       </div>
     </div>
   );

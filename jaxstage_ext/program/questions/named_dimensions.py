@@ -8,7 +8,8 @@ from dataclasses import replace
 from jaxstage_ext.analysis.sharding.dimensions import DimensionClass, classes_of_values, dimension_classes
 from jaxstage_ext.analysis.sharding.naming import naming_wording as wording
 from jaxstage_ext.analysis.sharding.naming import split_alone
-from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, parameters
+from jaxstage_ext.analysis.sharding.naming.argument_parts import argument_parts
+from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf
 from jaxstage_ext.analysis.sharding.naming.dimension_candidates import NamingSources
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension, name_dimensions, renamed
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
@@ -157,7 +158,8 @@ def _sources(program: Program) -> NamingSources:
     )
     letters = einsum_letters(module, _classes(program))
     op_names = [op.name.rpartition(".")[2] for op in module.ops]
-    return NamingSources(arguments, results, parameters(arguments, results), letters, {}, op_names)
+    parts = argument_parts(arguments, results, module, _classes(program))
+    return NamingSources(arguments, results, parts.parameters, letters, {}, op_names, parts.rows)
 
 
 def _argument_names(program: Program, leaves: Sequence[int | None]) -> list[str]:

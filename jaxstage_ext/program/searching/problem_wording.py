@@ -24,7 +24,9 @@ def not_compilable(reason: str) -> str:
     return f"no layout of it can be compiled here, so whether one fits is unknown; JAX says: {reason}"
 
 
-def assumed(names: Sequence[str]) -> str:
-    """Which arguments were taken for parameters without a result to prove it."""
-    listed = " and ".join(names)
-    return f"no argument returns as a result of the same structure; {listed} was taken for parameters as a pytree"
+def assumed(names: Sequence[str], carried: Sequence[str] = ()) -> str:
+    """Which arguments were taken for parameters without a result to prove it, beside state that is carried along."""
+    why = "no argument returns as a result of the same structure"
+    if carried:
+        why = f"{' and '.join(carried)} returns with a row for each of the batch, so as state that is carried along"
+    return f"{why}; {' and '.join(names)} was taken for parameters as a pytree"

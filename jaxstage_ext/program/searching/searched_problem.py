@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxstage_ext.analysis.sharding.dimensions import DimensionClass, dimension_classes
-from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned
+from jaxstage_ext.analysis.sharding.naming.argument_parts import ArgumentParts, argument_parts
+from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension, renamed
 from jaxstage_ext.core.call import has_method
 from jaxstage_ext.program.device.device_figures import device_memory
@@ -40,18 +41,20 @@ def posed(program: Program, limits: SearchLimits) -> PosedProblem:
     searchable = partitioner_of(program)
     dimensions = renamed(named_dimensions(program), given_names(program))
     arguments, results = _leaves(searchable)
-    parameters, notes = _parameters(arguments, results)
+    classes = dimension_classes(searchable.module)
+    parts = argument_parts(arguments, results, searchable.module, classes)
+    parameters, is_wrapped = parts.parameters, has_method(unsharded_call(program.call).fn, "lower")
     problem = SearchProblem(
         arguments=_arguments(searchable, dimensions, parameters),
-        dimensions=_dimensions(searchable, dimensions, parameters),
+        dimensions=_dimensions(searchable, dimensions, classes, parts),
         devices=device_count(program),
-        twins=_twins(searchable, parameters) if not has_method(unsharded_call(program.call).fn, "lower") else {},
+        twins={} if is_wrapped else _twins(searchable, parameters | parts.carried),
         results=len(results),
         room=device_memory(program).memory,
         order_matters=_has_hosts(program),
         limits=limits,
     )
-    return PosedProblem(problem, searchable, tuple(notes))
+    return PosedProblem(problem, searchable, tuple(_notes(arguments, parts)))
 
 
 def _leaves(searchable: SearchableProgram) -> tuple[list[NamedLeaf], list[NamedLeaf]]:
@@ -73,19 +76,14 @@ def _twins(searchable: SearchableProgram, parameters: frozenset[int]) -> dict[in
     return {one.result: one.argument for one in searchable.pairs if one.tree or one.argument in parameters}
 
 
-def _parameters(arguments: Sequence[NamedLeaf], results: Sequence[NamedLeaf]) -> tuple[frozenset[int], list[str]]:
-    """The numbers of the arguments that are parameters or optimizer state, and what that rests on if it is unsure."""
-    found = returned(arguments, results)
-    trees: dict[str, list[int]] = {}
-    for number, leaf in enumerate(arguments):
-        trees.setdefault(leaf.path.argument, []).append(number)
-    containers = {name: numbers for name, numbers in trees.items() if len(numbers) > 1}
-    alone = {numbers[0] for numbers in trees.values() if len(numbers) == 1}
-    if found and not (containers and found <= alone):  # else a result is as large as the data by chance
-        return found, []
-    if not containers or len(trees) == 1:
-        return frozenset(), [wording.NO_PARAMETERS]
-    return frozenset(n for numbers in containers.values() for n in numbers), [wording.assumed(list(containers))]
+def _notes(arguments: Sequence[NamedLeaf], parts: ArgumentParts) -> list[str]:
+    """What it rests on which arguments are parameters, if that is unsure."""
+    if not parts.parameters:
+        return [wording.NO_PARAMETERS]
+    if not parts.assumed:
+        return []
+    carried = dict.fromkeys(arguments[leaf].path.argument for leaf in sorted(parts.carried))
+    return [wording.assumed(parts.assumed, list(carried))]
 
 
 def _arguments(
@@ -103,13 +101,16 @@ def _arguments(
 
 
 def _dimensions(
-    searchable: SearchableProgram, dimensions: Sequence[NamedDimension], parameters: frozenset[int]
+    searchable: SearchableProgram,
+    dimensions: Sequence[NamedDimension],
+    classes: Sequence[DimensionClass],
+    parts: ArgumentParts,
 ) -> tuple[SearchedDimension, ...]:
-    classes = {one.number: one for one in dimension_classes(searchable.module)}
+    by_number = {one.number: one for one in classes}
     name_of = {number: one.name for one in dimensions for number in one.classes}
-    experts = expert_dimensions(searchable.module, tuple(classes.values()), parameters)
+    experts = expert_dimensions(searchable.module, classes, parts.parameters)
     return tuple(
-        SearchedDimension(one.name, _role(one, parameters, experts), _meets(one, classes, name_of))
+        SearchedDimension(one.name, _role(one, parts, experts), _meets(one, by_number, name_of))
         for one in dimensions
         if one.arguments
     )
@@ -120,10 +121,12 @@ def _meets(one: NamedDimension, classes: Mapping[int, DimensionClass], name_of: 
     return frozenset(met - {one.name})
 
 
-def _role(one: NamedDimension, parameters: frozenset[int], experts: frozenset[int]) -> DimensionRole:
+def _role(one: NamedDimension, parts: ArgumentParts, experts: frozenset[int]) -> DimensionRole:
+    if not parts.rows.isdisjoint(one.classes):
+        return DimensionRole.BATCH
     if not experts.isdisjoint(one.classes):
         return DimensionRole.EXPERT
-    if any(leaf in parameters for leaf, _ in one.arguments):
+    if any(leaf in parts.parameters for leaf, _ in one.arguments):
         return DimensionRole.MODEL
     return DimensionRole.BATCH if any(axis == 0 for _, axis in one.arguments) else DimensionRole.SPATIAL
 

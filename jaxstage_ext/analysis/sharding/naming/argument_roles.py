@@ -35,18 +35,6 @@ def returned(arguments: Sequence[NamedLeaf], results: Sequence[NamedLeaf]) -> fr
     return frozenset(number for tree in kept for number in tree)
 
 
-def parameters(arguments: Sequence[NamedLeaf], results: Sequence[NamedLeaf]) -> frozenset[int]:
-    """The arrays that are parameters as far as names go: those that come back, else those in a tree beside others.
-
-    A program that returns a loss alone does not say which they are; then a name rests on a guess, nothing else does.
-    """
-    if found := returned(arguments, results):
-        return found
-    trees = _trees(arguments)
-    whole = [tree for tree in trees.values() if len(tree) > 1]
-    return frozenset(number for tree in whole for number in tree) if len(trees) > 1 else frozenset()
-
-
 def _single(
     arguments: Sequence[NamedLeaf], results: Sequence[NamedLeaf], trees: Mapping[str, Sequence[int]]
 ) -> list[Sequence[int]]:

@@ -35,6 +35,7 @@ class NamingSources:
       letters: by the number of a class the letters that the author's einsum equations have for it, how often each.
       given: names that the author's annotations have for axes of arguments.
       op_names: the name of each operation.
+      rows: the numbers of the classes along which updated arguments are a batch: chains, members of an ensemble.
     """
 
     arguments: Sequence[NamedLeaf]
@@ -43,6 +44,7 @@ class NamingSources:
     letters: Mapping[int, Counter[str]] = field(default_factory=dict)
     given: Mapping[Member, str] = field(default_factory=dict)
     op_names: Sequence[str] = ()
+    rows: Collection[int] = ()
 
 
 class DimensionCandidates:
@@ -64,11 +66,21 @@ class DimensionCandidates:
         yield from _by_letters(group, sources.letters)
         if number == self._batch:
             yield "batch"
+        if not set(sources.rows).isdisjoint(group.numbers):
+            yield from self._of_rows(group)
+            return
         if group.is_stack:
             yield "layers"
         roles = {one: self._role(one) for one in group.arguments if one[0] in sources.parameters}
         yield from (name for kind, name in _FIXED.items() if kind in roles.values())
         yield from self._by_paths(roles)
+        yield from self._by_axes(group)
+
+    def _of_rows(self, group: DimensionGroup) -> Iterator[str]:
+        """Of one array its axis: it is no feature that a layer makes. Of several they are an ensemble."""
+        updated = {leaf for leaf, _ in group.arguments} & set(self._sources.parameters)
+        if len(updated) > 1:
+            yield "ensemble"
         yield from self._by_axes(group)
 
     def _role(self, member: Member) -> AxisRole:

@@ -1,0 +1,147 @@
+"""What a program's arguments are to it: parameters, state that it carries along for each row of a batch, or data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jaxstage_ext.analysis.sharding.dimensions import DimensionClass
+from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned
+from jaxstage_ext.analysis.sharding.row_use import RowUse, RowUses
+from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
+
+
+@dataclass(frozen=True)
+class ArgumentParts:
+    """The arguments by number.
+
+    Attributes:
+      parameters: parameters and optimizer state; an ensemble's and the state of chains too.
+      rows: the classes of dimensions along which state is a batch: chains, an ensemble, a sequence model's carry.
+      assumed: the arguments whose trees were taken for parameters though they do not return.
+      carried: the arguments that return with rows, and are no parameters; an array alone may return by chance.
+    """
+
+    parameters: frozenset[int] = frozenset()
+    rows: frozenset[int] = frozenset()
+    assumed: tuple[str, ...] = ()
+    carried: frozenset[int] = frozenset()
+
+
+def argument_parts(
+    arguments: Sequence[NamedLeaf],
+    results: Sequence[NamedLeaf],
+    module: PartitionableModule,
+    classes: Sequence[DimensionClass],
+) -> ArgumentParts:
+    """The parts of a program's arguments, in the order of the module. What is a guess is in `assumed`."""
+    found, trees = returned(arguments, results), _trees(arguments)
+    beside, among = _state_rows(arguments, module, classes, found)
+    if not beside | among:
+        parts = _without_rows(found, trees)
+        return parts if found else replace(parts, rows=_ensembles(arguments, module, classes, parts.parameters))
+    others = _other_parameters(trees, found, classes)
+    carried = found & _with_any(classes, beside | among if others else beside)
+    kept = found - carried
+    if others and all(len(arguments[leaf].shape) < 2 for leaf in kept):
+        leaves = frozenset(leaf for name in others for leaf in trees[name])
+        trees_of_state = frozenset(leaf for one in trees.values() if len(one) > 1 for leaf in one)
+        return ArgumentParts(leaves, beside | among, tuple(others), found & trees_of_state)
+    return ArgumentParts(kept, beside | among, (), carried)
+
+
+def _without_rows(found: frozenset[int], trees: Mapping[str, Sequence[int]]) -> ArgumentParts:
+    containers = [name for name, leaves in trees.items() if len(leaves) > 1]
+    alone = {leaves[0] for leaves in trees.values() if len(leaves) == 1}
+    if found and not (containers and found <= alone):  # else a result is as large as the data by chance
+        return ArgumentParts(found)
+    if not containers or len(trees) == 1:
+        return ArgumentParts()
+    return ArgumentParts(frozenset(leaf for name in containers for leaf in trees[name]), assumed=tuple(containers))
+
+
+def _state_rows(
+    arguments: Sequence[NamedLeaf],
+    module: PartitionableModule,
+    classes: Sequence[DimensionClass],
+    found: frozenset[int],
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The classes of returned state that are rows: those that data have as their batch too, and those of state alone.
+
+    A parameter's features are none: either rows of them depend on each other, or they are not the first axis of all
+    that has them. State alone has rows where most of it is of them, as chains, walkers, or members of an ensemble.
+    """
+    uses = RowUses(module)
+    beside, among = set(), set()
+    for one in classes:
+        if found.isdisjoint(leaf for leaf, _ in one.arguments):
+            continue
+        data = [len(arguments[leaf].shape) for leaf, axis in one.arguments if axis == 0 and leaf not in found]
+        is_first = all(axis == 0 for _, axis in (*one.arguments, *one.results))
+        is_most = is_first and _is_most(arguments, one, found)
+        if not (data or is_most) or (use := uses.of(one)) is RowUse.COUPLED:
+            continue
+        if data and (use is RowUse.INDEPENDENT or (is_first and max(data) > 1)):
+            beside.add(one.number)
+        elif is_most and use < RowUse.SUMMED:
+            among.add(one.number)
+    return frozenset(beside), frozenset(among)
+
+
+def _ensembles(
+    arguments: Sequence[NamedLeaf],
+    module: PartitionableModule,
+    classes: Sequence[DimensionClass],
+    parameters: frozenset[int],
+) -> frozenset[int]:
+    """The classes that members of an ensemble are along, of parameters that do not return."""
+    uses = RowUses(module)
+    return frozenset(
+        one.number
+        for one in classes
+        if all(axis == 0 for _, axis in (*one.arguments, *one.results))
+        and _is_most(arguments, one, parameters)
+        and any(_is_batch(module.ops[op], factor) for op, factor in one.factors)
+        and uses.of(one) < RowUse.SUMMED
+    )
+
+
+def _is_batch(op: PartitionOp, factor: int) -> bool:
+    """Whether a matrix product has a factor in both operands and the result."""
+    if not op.is_matmul or op.rule is None:
+        return False
+    return all(any(factor in factors for factors in value) for value in op.rule.mapped)
+
+
+def _is_most(arguments: Sequence[NamedLeaf], one: DimensionClass, found: frozenset[int]) -> bool:
+    """Whether most elements of the state have this class."""
+    held = {leaf for leaf, _ in one.arguments} & found
+    return 2 * _elements(arguments, held) > _elements(arguments, found)
+
+
+def _elements(arguments: Sequence[NamedLeaf], leaves: Collection[int]) -> int:
+    return sum(math.prod(arguments[leaf].shape) for leaf in leaves)
+
+
+def _other_parameters(
+    trees: Mapping[str, Sequence[int]], found: frozenset[int], classes: Sequence[DimensionClass]
+) -> list[str]:
+    """The trees that do not return and are no batch of data, of which all arrays have one first axis."""
+    firsts = [{leaf for leaf, axis in one.arguments if axis == 0} for one in classes]
+    return [
+        name
+        for name, leaves in trees.items()
+        if len(leaves) > 1 and found.isdisjoint(leaves) and not any(first.issuperset(leaves) for first in firsts)
+    ]
+
+
+def _with_any(classes: Sequence[DimensionClass], numbers: Collection[int]) -> frozenset[int]:
+    return frozenset(leaf for one in classes if one.number in numbers for leaf, _ in one.arguments)
+
+
+def _trees(arguments: Sequence[NamedLeaf]) -> dict[str, list[int]]:
+    trees: dict[str, list[int]] = {}
+    for number, leaf in enumerate(arguments):
+        trees.setdefault(leaf.path.argument, []).append(number)
+    return trees

@@ -65,9 +65,7 @@ def test_arrows_go_along_the_front_and_a_layout_is_compiled_and_opened(searched:
     root.get_by_role("button", name="Compile it").click()
     expect(root.locator(".jxs-ss-head")).to_contain_text("Compiled, it fits: 6.3 GB needed", use_inner_text=True)
     times = root.get_by_role("table", name="where the time of one call goes")
-    expect(times).to_contain_text(
-        "compiled", use_inner_text=True
-    )
+    expect(times).to_contain_text("compiled", use_inner_text=True)
     searched.screenshot("sharding search compiled")
     root.locator(".jxs-ss-map canvas").last.focus()
     searched.page.keyboard.press("Enter")

@@ -18,7 +18,13 @@ from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
 from jaxstage_ext.panel.showing import display
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import give_names
-from jaxstage_ext.program.searching.choice_checks import check_budget, check_choices, check_confirmation, check_form
+from jaxstage_ext.program.searching.choice_checks import (
+    check_budget,
+    check_choices,
+    check_count,
+    check_effort,
+    check_form,
+)
 from jaxstage_ext.program.searching.kinds_table import table_of
 from jaxstage_ext.program.searching.program_search import ProgramSearch, SearchBudget, search_program
 from jaxstage_ext.program.searching.search_limits import FixedChoices
@@ -36,6 +42,8 @@ from jaxstage_ext.search.layout_result import (
 )
 from jaxstage_ext.search.layout_table import layout_table
 from jaxstage_ext.views import search_forms
+
+_EFFORTS = tuple(one.value for one in CompileEffort)
 
 
 class ShardingSearch:
@@ -88,7 +96,10 @@ class ShardingSearch:
         return self.found.lost
 
     def decisions(self, layout: int | None = None) -> tuple[Decision, ...]:
-        """What matters in a layout, `best` where none is named: each choice with what undoing it would cost."""
+        """What matters in a layout, `best` where none is named: each choice with what undoing it would cost.
+
+        By estimates, but where `effort` is set by compiles of the layout with and without it.
+        """
         return self._search.decisions(self._number(layout))
 
     def sentences(self, layout: int | None = None) -> tuple[str, ...]:
@@ -109,7 +120,7 @@ class ShardingSearch:
 
     def confirm(self, layout: int, effort: str = CompileEffort.LOW.value) -> CompiledFigures:
         """Compile a layout for the target: effort "low", or "default" as the compiler does by itself."""
-        check_confirmation(0, effort, [one.value for one in CompileEffort])
+        check_effort(effort, _EFFORTS)
         return self._search.confirm(layout, CompileEffort(effort))
 
     def open(self, layout: int | None = None) -> Inspection:
@@ -164,7 +175,8 @@ def find_shardings(
       mesh: the mesh of all layouts, such as "data=4,model=2"; with `in_specs` that of your own layout alone.
       in_specs: your own layout on `mesh`, as of `inspect`, to be compared.
       keep: PartitionSpecs that arguments keep in all layouts, by parameter name.
-      budget: seconds that the search may take. Compiles come on top.
+      budget: seconds that the search may take. Compiles of the best layouts come on top; what they leave of it goes to
+        compiles of the best one without each of its decisions, from which its sentences then are.
       executor: any `concurrent.futures` executor that partitions, where this package is installed; workers on this
         machine by default. Tried: threads, processes (spawn, forkserver, fork), dask's `client.get_executor()`,
         ipyparallel's `client.executor()` and `client.load_balanced_view().executor`, and for Ray an Executor whose
@@ -187,7 +199,8 @@ def find_shardings(
     """
     check_budget(budget, executor)
     check_choices(keep or {}, most_axes, most_split or {})
-    check_confirmation(confirm, effort, [one.value for one in CompileEffort])
+    check_count(confirm)
+    check_effort(effort, _EFFORTS)
     lowered = inspect(fn, *args, stage=LOWER, target=target, mesh=mesh, in_specs=in_specs, **kwargs)
     if names:
         give_names(lowered.program, names)
@@ -214,15 +227,27 @@ def call_shardings(
     return _searched(lowered.program, fixed, budget, confirm, progress)
 
 
+def _compile_decisions(search: ProgramSearch, until: float, progress: Progress | None) -> None:
+    """Compile the best layout without each of its decisions; once more where one of these layouts then is the best."""
+    for _ in range(2):
+        best = search.best.number
+        search.compile_decisions(best, until, progress)
+        if search.best.number == best:
+            break
+
+
 def _searched(
     program: Program, fixed: FixedChoices, budget: SearchBudget, confirm: tuple[int, str], progress: Progress | None
 ) -> ShardingSearch:
     count, effort = confirm
-    check_confirmation(count, effort, [one.value for one in CompileEffort])
+    check_count(count)
+    check_effort(effort, _EFFORTS)
     began = time.monotonic()
     search = search_program(program, fixed, budget, progress)
     with contextlib.suppress(KeyboardInterrupt):
         count = 0 if search.found.end is SearchEnd.CANCELLED else count
-        search.confirm_best(count, progress, CompileEffort(effort))
+        if count:
+            search.confirm_best(count, progress, CompileEffort(effort))
+            _compile_decisions(search, began + budget.seconds, progress)
         (progress or silent)(time.monotonic() - began, search_wording.done(search.found))
     return ShardingSearch(search)

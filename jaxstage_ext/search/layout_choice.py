@@ -31,6 +31,14 @@ def best(layouts: Sequence[ScoredLayout], room: int | None) -> ScoredLayout:
     )
 
 
+def is_clearly_worse(own: ScoredLayout, other: ScoredLayout) -> bool:
+    """Whether a layout takes clearly longer than another one, by compiles at the default effort or by the estimates."""
+    mine, theirs = own.compiled_seconds, other.compiled_seconds
+    if mine is not None and theirs is not None:
+        return theirs < _CLEARLY * mine
+    return other.estimate.cost < _CLEARLY * own.estimate.cost
+
+
 def contenders(layouts: Sequence[ScoredLayout]) -> tuple[int, ...]:
     """The layouts between which compiles at the default effort have to decide; empty where nothing is open.
 

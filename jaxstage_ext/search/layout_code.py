@@ -41,6 +41,9 @@ class PastedLayout:
       function: what the function is called.
       callee: the function without shardings of its own, `step.__wrapped__`; "" where it has none.
       options: the options of its `jax.jit`, "donate_argnums=(0,)".
+      donation: those of its options that donate arguments.
+      parameters: the names of all arguments of the call in their order, those in `static` are not traced.
+      passed: how the call passes them, "params, x, rate=rate".
       results: the specs of the result as `trees`; None where the compiler chooses them.
       result_types: the same with what Shardy propagates where the compiler chooses; None where that was not asked for.
     """
@@ -52,6 +55,10 @@ class PastedLayout:
     function: str
     callee: str = ""
     options: str = ""
+    donation: str = ""
+    parameters: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+    passed: str = ""
     results: Any = None
     result_types: Any = None
 
@@ -123,14 +130,45 @@ def _explicit(layout: PastedLayout) -> str:
         "",
         _mesh(layout, "Explicit"),
         "jax.set_mesh(mesh)",
-        *(f"{name} = jax.reshard({name}, {_text(tree, 0)})" for name, tree in layout.trees.items()),
+        *(
+            f"{name} = jax.reshard({name}, {_text(tree, 0)})"
+            for name, tree in zip(map(variable, layout.trees), layout.trees.values(), strict=True)
+        ),
     ]
     if layout.result_types is not None:
-        wrapped = (
-            f"jax.sharding.auto_axes({layout.callee or layout.function}, out_sharding={_text(layout.result_types, 0)})"
-        )
-        lines += [f"{layout.function} = jax.jit({wrapped})"]
+        lines += _explicit_static(layout) if layout.static else [_explicit_jit(layout)]
     return "\n".join(lines)
+
+
+def _explicit_jit(layout: PastedLayout) -> str:
+    types = _text(layout.result_types, 0)
+    wrapped = f"jax.sharding.auto_axes({layout.callee or layout.function}, out_sharding={types})"
+    return f"{layout.function} = jax.jit({', '.join(filter(None, [wrapped, layout.donation]))})"
+
+
+def _explicit_static(layout: PastedLayout) -> list[str]:
+    """A function of all arguments, since what has automatic axes inside takes arrays alone."""
+    traced = ", ".join(map(variable, layout.trees))
+    types, written = _text(layout.result_types, 4), f"{layout.function}_as_written"
+    options = f"static_argnames={tuple(map(variable, layout.static))!r}"
+    return [
+        f"{written} = {layout.callee or layout.function}",
+        "",
+        "",
+        f"def {layout.function}({', '.join(map(variable, layout.parameters))}):",
+        f"    def traced({traced}):",
+        f"        return {written}({layout.passed})",
+        "",
+        f"    return jax.sharding.auto_axes(traced, out_sharding={types})({traced})",
+        "",
+        "",
+        f"{layout.function} = jax.jit({', '.join(filter(None, [layout.function, options, layout.donation]))})",
+    ]
+
+
+def variable(title: str) -> str:
+    """What an argument is called in code; its title may be its place among `*batch`."""
+    return title if title.isidentifier() else "argument_" + re.sub(r"\W", "_", title)
 
 
 def _path_rules(layout: PastedLayout) -> str:
@@ -158,7 +196,9 @@ def _device_put(layout: PastedLayout) -> str:
         "",
         "",
     ]
-    lines += [f"{name} = jax.device_put({name}, shardings({_text(tree, 0)}))" for name, tree in layout.trees.items()]
+    for title, tree in layout.trees.items():
+        name = variable(title)
+        lines += [f"{name} = jax.device_put({name}, shardings({_text(tree, 0)}))"]
     results = [] if layout.results is None else [f"out_shardings=shardings({_text(layout.results, 0)})"]
     if results or layout.callee:
         options = [layout.callee or layout.function, *filter(None, [layout.options]), *results]

@@ -70,10 +70,9 @@ def _layout(
     meant = candidate or own_candidate.meant(problem, specs)
     exact = candidate or own_candidate.exactly(problem, specs)
     exact = exact and with_followed(problem, exact, specs)
-    kind = kind_of(problem, meant)
-    if kind is LayoutKind.REPLICATED and any(any(spec or ()) for spec in specs.arguments):
-        kind = LayoutKind.MIXED
-    return ScoredLayout(0, exact, dict(specs.mesh), kind, specs.arguments, specs.results, estimate, is_own=is_own)
+    return ScoredLayout(
+        0, exact, dict(specs.mesh), kind_of(problem, meant), specs.arguments, specs.results, estimate, is_own=is_own
+    )
 
 
 def _front(layouts: list[ScoredLayout]) -> set[int]:

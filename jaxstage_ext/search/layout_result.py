@@ -31,6 +31,10 @@ class CollectiveShare:
     """Least time of all of them; None where the links are unknown."""
     is_gradient: bool = False
     """Whether differentiation made what it exchanges."""
+    op: int = -1
+    """The first operation of the module that one of them is for; -1 where an argument is a result, and as compiled."""
+    argument: str = ""
+    """As compiled, the argument that is exchanged as it is given; "" of any other value."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,28 @@ class CompiledState(Enum):
     FAILED = "failed"
 
 
+class ExchangeMatch(Enum):
+    """Whether the collectives of a compiled layout are those of its estimate."""
+
+    AS_ESTIMATED = "as estimated"
+    OTHERWISE = "XLA decides otherwise"
+
+
+@dataclass(frozen=True)
+class ExchangeDifference:
+    """How the collectives of a compiled layout differ most from the estimate's. Of kinds, payload on one device."""
+
+    more: CollectiveShare | None
+    """All compiled collectives of the kind of which there is most that was not estimated, at the line of most of them;
+    None where nothing is exchanged beyond the estimate."""
+    more_estimated: int
+    """Bytes of that kind by the estimate."""
+    fewer: CollectiveShare | None
+    """All estimated collectives of the kind of which most is missing as compiled."""
+    fewer_compiled: int
+    """Bytes of that kind as compiled."""
+
+
 @dataclass(frozen=True)
 class CompiledFigures:
     """What a real compile for the target gave. Never mixed with the estimate's."""
@@ -114,6 +140,13 @@ class CompiledFigures:
     """Why it failed, or why a figure is unknown; one line."""
     seconds: float | None = None
     """How long the compile took."""
+    parts: tuple[CollectiveShare, ...] | None = None
+    """The collectives, those of most bytes first; None where a loop's trips are unknown, and of what did not compile.
+    """
+    match: ExchangeMatch | None = None
+    """Whether `parts` are what was estimated; None where that is unknown."""
+    difference: ExchangeDifference | None = None
+    """Where they are not."""
 
 
 class DecisionKind(Enum):
@@ -133,12 +166,19 @@ class Decision:
     dimensions: tuple[str, ...]
     """Those split; where parameters are stored, those that are split by it because the axis splits no data."""
     seconds: float | None
-    """Time that it saves by the estimate's middle, below 0 where it costs; None where times are unknown."""
+    """Time that it saves, below 0 where it costs; None where times are unknown. See `effort`."""
     bytes: int
     """Argument bytes that it saves per device, below 0 where it costs."""
     of: CollectiveKind | None = None
     """The collective that most of the saved (or added) time goes to; None where it is work."""
     is_gradient: bool = False
+    effort: CompileEffort | None = None
+    """Of the two compiles, with it and without it, whose least times `seconds` is of; None of two estimates' middles.
+    """
+    without: CompiledState | None = None
+    """What a compile said of the same layout without it; None where none was made."""
+    undone: LayoutCandidate | None = field(default=None, repr=False)
+    """The same layout without it."""
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class LayoutScorer:
             count = sum(1 if one.trips is None else one.trips for one in members)
             size = sum(one.bytes * (1 if one.trips is None else one.trips) for one in members)
             seconds = None if any(one.trips is None for one in members) else self._seconds(mesh, kind, axes, size)
-            yield CollectiveShare(kind, axes, line, count, size, seconds, is_gradient)
+            yield CollectiveShare(kind, axes, line, count, size, seconds, is_gradient, members[0].op)
 
     def _seconds(self, mesh: MeshSizes, kind: CollectiveKind, axes: tuple[str, ...], size: int) -> float | None:
         rate, _ = self._links.rate(mesh, kind, axes)

@@ -29,6 +29,27 @@ class LayoutSpecs:
         )
 
 
+def by_place(specs: LayoutSpecs) -> LayoutSpecs:
+    """Specs whose mesh axes are called by their places: two that differ in the axes' names alone are then equal."""
+    return _renamed(specs, [str(place) for place in range(len(specs.mesh))])
+
+
+def on_mesh(specs: LayoutSpecs, mesh: tuple[tuple[str, int], ...]) -> LayoutSpecs | None:
+    """Specs with the axis names of a mesh of the same sizes; None where its sizes are others."""
+    if [size for _, size in specs.mesh] != [size for _, size in mesh]:
+        return None
+    return _renamed(specs, [name for name, _ in mesh])
+
+
+def _renamed(specs: LayoutSpecs, new: list[str]) -> LayoutSpecs:
+    names = dict(zip((name for name, _ in specs.mesh), new, strict=True))
+    arguments, results = (
+        tuple(spec and tuple(tuple(names[axis] for axis in axes) for axes in spec) for spec in side)
+        for side in (specs.arguments, specs.results)
+    )
+    return LayoutSpecs(tuple((names[name], size) for name, size in specs.mesh), arguments, results)
+
+
 def local_bytes(argument: SearchedArgument, spec: AxisSpec | None, sizes: dict[str, int]) -> int:
     """The bytes of a leaf on one device; uneven shards are as large as the largest, and None is unsplit."""
     axes = spec if spec is not None else ((),) * len(argument.shape)

@@ -8,7 +8,7 @@ from typing import Any
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.search import layout_choice
 from jaxstage_ext.search import search_wording as wording
-from jaxstage_ext.search.layout_result import CompiledFigures, LayoutsFound, ScoredLayout
+from jaxstage_ext.search.layout_result import CompiledFigures, CompiledState, LayoutsFound, ScoredLayout
 
 _TIMES = {
     "estimate": ("middle", "time by estimate, with a quarter of what can be hidden of collectives hidden"),
@@ -49,6 +49,7 @@ def layout_table(found: LayoutsFound, room: int | None = None) -> Table:
         "on_front": Column([one.on_front for one in layouts], doc="whether no other is both faster and smaller"),
         **{name: _compiled(layouts, *about) for name, about in _COMPILED.items()},
         "fits": Column([_fits(one, room) for one in layouts], doc="by a compile, or not by its arguments alone"),
+        "exchange": Column([_exchange(one) for one in layouts], doc="whether XLA's collectives are the estimate's"),
         "effort": Column([one.compiled.effort.value if one.compiled else None for one in layouts], doc=_EFFORT),
     }
     notes = (wording.extent(found), wording.ESTIMATE, *found.notes)
@@ -85,6 +86,7 @@ def _reasons(layouts: Sequence[ScoredLayout], room: int | None) -> Mapping[tuple
         reasons |= {(row, name): unknown for name, (field, _) in _TIMES.items() if _lacks(one.estimate, field)}
         why = wording.NOT_COMPILED if one.compiled is None else _why(one.compiled)
         reasons |= {(row, "effort"): why} if one.compiled is None else {}
+        reasons |= {(row, "exchange"): _why_no_match(one)} if _exchange(one) is None else {}
         reasons |= {(row, name): why for name, (field, *_) in _COMPILED.items() if _lacks(one.compiled, field)}
         reasons |= {(row, "fits"): why} if _fits(one, room) is None else {}
     return reasons
@@ -95,6 +97,18 @@ def _fits(layout: ScoredLayout, room: int | None) -> bool | None:
     if layout.compiled is None:
         return False if layout_choice.is_known_too_large(layout, room) else None
     return layout.compiled.fits
+
+
+def _exchange(layout: ScoredLayout) -> str | None:
+    match = layout.compiled.match if layout.compiled is not None else None
+    return None if match is None else match.value
+
+
+def _why_no_match(layout: ScoredLayout) -> str:
+    if layout.compiled is None:
+        return wording.NOT_COMPILED
+    is_compiled = layout.compiled.parts is not None or layout.compiled.state is CompiledState.COMPILED
+    return wording.LOOPS_UNKNOWN if is_compiled else _why(layout.compiled)
 
 
 def _lacks(figures: Any, field: str) -> bool:

@@ -19,7 +19,8 @@ def exactly(problem: SearchProblem, specs: LayoutSpecs) -> LayoutCandidate | Non
 def meant(problem: SearchProblem, specs: LayoutSpecs) -> LayoutCandidate:
     """The candidate whose axes split what most arguments with that dimension are split in.
 
-    An axis that splits parameters in other dimensions besides stores them.
+    An axis that splits parameters in other dimensions besides stores them. One that does neither, but splits
+    something, is for the dimension in which it splits most.
     """
     axes = []
     for name, size in specs.mesh:
@@ -28,6 +29,8 @@ def meant(problem: SearchProblem, specs: LayoutSpecs) -> LayoutCandidate:
             argument.is_parameter and any(name in axes_ and dim not in splits for dim, axes_ in _places(argument, spec))
             for argument, spec in zip(problem.arguments, specs.arguments, strict=True)
         )
+        if not splits and not stores:
+            splits = frozenset(_most_split(problem, specs, name))
         axes.append(MeshAxis(name, size, splits, stores))
     return LayoutCandidate(tuple(axes))
 
@@ -52,6 +55,14 @@ def _split(problem: SearchProblem, specs: LayoutSpecs, axis: str, size: int) -> 
                 split[name] += argument.bytes * (axis in axes)
     most = [name for name in whole if split[name] * 2 > whole[name]]
     return sorted(most, key=lambda name: (problem.by_name[name].role is not DimensionRole.BATCH, -split[name]))
+
+
+def _most_split(problem: SearchProblem, specs: LayoutSpecs, axis: str) -> list[str]:
+    """The dimension in which an axis splits most bytes; none where it splits nothing."""
+    split: Counter[str] = Counter()
+    for argument, spec in zip(problem.arguments, specs.arguments, strict=True):
+        split.update({name: argument.bytes for name, axes in _places(argument, spec) if name and axis in axes})
+    return [name for name, _ in split.most_common(1)]
 
 
 def _places(argument: SearchedArgument, spec: AxisSpec | None) -> list[tuple[str, tuple[str, ...]]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jaxstage_ext.report.text.units import duration, plural
 from jaxstage_ext.search.layout_result import LayoutsFound, SearchEnd
 
 
-def no_budget(budget: float) -> str:
+def no_budget(given: Any) -> str:
     """Refuses a budget in which nothing is found."""
-    return f"a budget of {budget:g} s finds nothing; give the search at least a second, such as budget=60"
+    return f"budget={given!r:.60} is not a time in which anything is found; give seconds, such as budget=60"
 
 
 def step(tried: int, total: int, best: float | None) -> str:
@@ -42,3 +44,4 @@ ESTIMATE = (
 )
 NOT_COMPILED = "not compiled; .confirm(number) compiles it"
 COMPILER_SILENT = "the compiler does not say"
+LOOPS_UNKNOWN = "the iterations of a loop that exchanges are unknown"

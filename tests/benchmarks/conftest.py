@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.benchmarks import table
-from tests.browser.conftest import browser, lab, open_notebook
+from tests.browser.conftest import browser, lab, open_notebook, playwright
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.browser.pages import Pages
 
-__all__ = ["browser", "lab", "open_notebook"]
+__all__ = ["browser", "lab", "open_notebook", "playwright"]
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def pages(browser: Browser) -> Iterator[Pages]:
     """and a page of its own."""
     from tests.browser.pages import pages_of
 
-    with pages_of(browser, reused=False) as pages:
+    with pages_of(browser.new_context(), reused=False) as pages:
         yield pages
 
 

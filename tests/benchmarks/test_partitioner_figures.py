@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks
-from jaxstage_ext.analysis.sharding.layout_work import LayoutCosts
 from jaxstage_ext.core.jax_private.lowered_modules import module_bytecode
 from jaxstage_ext.core.layout.partitioner import Partitioner
 from jaxstage_ext.ir.partitioning.module_layout import AxisSpec, ModuleLayout
 from jaxstage_ext.ir.partitioning.partitioned_module import PartitionedModule
 from tests.benchmarks.table import row, seconds
+from tests.helpers.layout_costs import LayoutCosts
 
 pytestmark = pytest.mark.benchmark
 LAYOUTS, LEAST = 32, 17.0

@@ -1,7 +1,7 @@
 """The pages of one Chromium: a JupyterLab that a test has left is used by the next, which opens its notebook there.
 
-A page costs four seconds of a processor to load; a notebook in it, a tenth of that. Pages of one server share what
-their browser has kept of its scripts, which saves a quarter of the first.
+A page costs four seconds of a processor to load; a notebook in it, a tenth of that. A browser with a folder keeps
+what it compiled of JupyterLab's scripts, which saves a third of the first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from playwright.sync_api import TimeoutError as PageTimeout
 from tests.browser.notebook_page import NotebookPage, pictured
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import BrowserContext, Page
 
     from tests.browser.servers import Server
 
@@ -38,11 +38,11 @@ WINDOW = "() => { window.open('about:blank', '_blank', 'popup,noopener'); }"
 class Pages:
     """Those that are open, and of them those that no test uses."""
 
-    def __init__(self, browser: Browser, *, reused: bool = True) -> None:
-        self._browser = browser
+    def __init__(self, context: BrowserContext, *, reused: bool = True) -> None:
+        self._context = context
         self._reused = reused
         self._left: list[NotebookPage] = []
-        self._openers: dict[str, Page] = {}
+        self._opener = context.new_page()
         self.used: list[NotebookPage] = []
 
     def take(self, server: Server, name: str, width: int, height: int, *, own: bool) -> NotebookPage:
@@ -50,20 +50,16 @@ class Pages:
         at = next((at for at, page in enumerate(self._left) if page.server == server and not own), None)
         if at is not None and (notebook := self._opened_in(self._left.pop(at), name, width, height)):
             return notebook
-        page = self._browser.new_page() if own else self._window(server)
-        notebook = NotebookPage(page, server, name, is_own=own)
+        notebook = NotebookPage(self._window(), server, name, is_own=own)
         self.used.append(notebook)
         notebook.page.set_viewport_size({"width": width, "height": height})
         notebook.open()
         return notebook
 
-    def _window(self, server: Server) -> Page:
+    def _window(self) -> Page:
         """A window of its own: of two tabs of one window, the hidden one draws a frame a second."""
-        if server.url not in self._openers:
-            self._openers[server.url] = self._browser.new_context().new_page()
-        opener = self._openers[server.url]
-        with opener.context.expect_page() as opened:
-            opener.evaluate(WINDOW)
+        with self._context.expect_page() as opened:
+            self._opener.evaluate(WINDOW)
         return opened.value
 
     def _opened_in(self, left: NotebookPage, name: str, width: int, height: int) -> NotebookPage | None:
@@ -97,12 +93,11 @@ class Pages:
     def close(self) -> None:
         for notebook in self._left:
             notebook.page.close()
-        for opener in self._openers.values():
-            opener.context.close()
+        self._opener.close()
 
 
 @contextmanager
-def pages_of(browser: Browser, *, reused: bool = True) -> Iterator[Pages]:
-    pages = Pages(browser, reused=reused)
+def pages_of(context: BrowserContext, *, reused: bool = True) -> Iterator[Pages]:
+    pages = Pages(context, reused=reused)
     yield pages
     pages.close()

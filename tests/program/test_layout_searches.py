@@ -11,12 +11,13 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax.sharding import PartitionSpec as P
+from layout_costs import LayoutCosts
 from searched_models import Step, conv, mlp, moe, shape
 
 import jaxstage_ext
-from jaxstage_ext.analysis.sharding.layout_work import LayoutCosts
 from jaxstage_ext.api.find_shardings import ShardingSearch
 from jaxstage_ext.core.layout.meshes import MeshError
+from jaxstage_ext.core.layout.partitioner import Partitioner
 from jaxstage_ext.program.searching import kept_estimates, layout_scoring
 from jaxstage_ext.program.searching.layout_call import axis_spec
 from jaxstage_ext.program.searching.program_search import FixedChoices, SearchBudget, kept_search, search_program
@@ -169,6 +170,29 @@ def test_pasted_code_gives_the_layouts_compile(form: str, mixed: tuple[ShardingS
     assert given == list(layout.specs)
 
 
+def test_pasted_code_with_static_and_donated_arguments_gives_the_layouts_compile() -> None:
+    def scaled(params: Any, x: jax.Array, y: jax.Array, rate: float, kind: str) -> Any:
+        made, loss = step(params, x, y)
+        return jax.tree.map(lambda p: p * rate if kind == "decayed" else p, made), loss
+
+    given = arguments()
+    jitted = jax.jit(scaled, static_argnums=(3, 4), donate_argnums=0)
+    search = searched((jitted, (*given.values(), 0.9, "decayed")), HERE, most_axes=1)
+    layout = next(one for one in search.found.layouts if one.kind is LayoutKind.FSDP)
+    compiled = search.open(layout.number).program.executable.as_text()
+    for form in ("device_put", "explicit sharding"):
+        space: dict[str, Any] = {**given, "scaled": jitted}
+        code = search.code(form, layout.number).replace("jax.set_mesh(mesh)", "entered = jax.set_mesh(mesh)")
+        exec(code, space)
+        try:
+            own = space["scaled"].lower(*(space[name] for name in given), 0.9, "decayed").compile().as_text()
+        finally:
+            if "entered" in space:
+                space["entered"].__exit__(None, None, None)
+        assert collectives(own) == collectives(compiled) != []
+        assert own.count("may-alias") == compiled.count("may-alias") == 2, "both weights are donated"
+
+
 def test_rules_give_the_layouts_specs(mixed: tuple[ShardingSearch, ScoredLayout, Any]) -> None:
     search, layout, _ = mixed
     space: dict[str, Any] = {}
@@ -191,9 +215,10 @@ def test_a_planted_spec_of_the_users_own_is_blamed(mixed: tuple[ShardingSearch, 
     assert search.own.mesh == {"data": 2, "model": 2}
     assert search.own.estimate.cost > search.best.estimate.cost
     [blame, *_] = search._search.blame()
-    assert blame.group == "params['layers'][1]['w']"
-    assert blame.spec == ((), ("model",)) and blame.better == (("model",), ())
-    assert blame.group in search.sentences(search.own.number)[0]
+    [group] = blame.groups
+    assert group.names == ("params['layers'][1]['w']",)
+    assert group.spec == ((), ("model",)) and group.better == (("model",), ())
+    assert group.names[0] in search.sentences(search.own.number)[0]
 
 
 def test_a_search_goes_on_where_it_ended(small: ShardingSearch) -> None:
@@ -201,12 +226,39 @@ def test_a_search_goes_on_where_it_ended(small: ShardingSearch) -> None:
     first = search_program(program, FixedChoices(most_axes=2), SearchBudget(60))
     assert kept_search(program) is first
     key = kept_estimates.key_of(program, first.searchable, scoring_device(program))
-    known = kept_estimates.load(key)
+    known = kept_estimates.load(key, first.searchable.module)
     assert {LayoutSpecs(tuple(one.mesh.items()), one.specs, one.results) for one in first.found.layouts} == set(known)
     with ThreadPoolExecutor(1) as executor, pytest.MonkeyPatch.context() as patch:
         patch.setattr(first.searchable.partitioner, "partition", None)
         again = search_program(program, FixedChoices(most_axes=2), SearchBudget(60, executor, seed=3))
     assert replace(again.found, seconds=0.0) == replace(first.found, seconds=0.0)
+
+
+CELL = """
+def loss(w, x):
+    return jnp.mean(jax.nn.relu(x @ w["up"]) @ w["down"])
+step = jax.jit(lambda w, x: jax.tree.map(lambda p, g: p - g, w, jax.grad(loss)(w, x)))
+"""
+
+
+def searched_from_cell(number: int, at: str, partition: bool = True) -> tuple[ShardingSearch, set[str]]:
+    """A search of the step of a cell whose first lines are `at`, and the lines of its collectives."""
+    space: dict[str, Any] = {"jax": jax, "jnp": jnp}
+    exec(compile(at + CELL, f"/tmp/ipykernel_1/{number}.py", "exec"), space)
+    weights = {"up": shape(256, 1024), "down": shape(1024, 256)}
+    with pytest.MonkeyPatch.context() as patch:
+        if not partition:
+            patch.setattr(Partitioner, "partition", None)
+        search = searched((space["step"], (weights, shape(512, 256))), most_axes=1)
+    return search, {part.line for one in search.found.layouts for part in one.estimate.parts}
+
+
+def test_a_search_from_another_cell_has_the_estimates_and_its_own_lines() -> None:
+    first, lines = searched_from_cell(11, "")
+    again, moved = searched_from_cell(12, "\n" * 7, partition=False)
+    assert [one.specs for one in again.found.layouts] == [one.specs for one in first.found.layouts]
+    below = {int(line.removeprefix("11.py:")) + 7 for line in lines}
+    assert lines and moved == {f"12.py:{line}" for line in below}
 
 
 class CountedTasks(ThreadPoolExecutor):

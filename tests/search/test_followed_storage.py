@@ -60,4 +60,4 @@ def test_specs_that_split_data_by_a_dimension_of_the_model_are_not_replicated() 
         own = LayoutSpecs((("data", 8),), (*whole, last), ())
         [layout] = found(problem, {own: (None, estimate(1.0, 0.0, 1))}, own, about).layouts
         kinds.append(layout.kind)
-    assert kinds == [LayoutKind.MIXED, LayoutKind.REPLICATED]
+    assert kinds == [LayoutKind.TENSOR, LayoutKind.REPLICATED]

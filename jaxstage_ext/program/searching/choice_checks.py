@@ -9,6 +9,7 @@ from typing import Any
 from jaxstage_ext.core.call import has_method
 from jaxstage_ext.program.searching import choice_wording as wording
 from jaxstage_ext.report.deliberate_error import DeliberateError
+from jaxstage_ext.search import search_wording
 
 
 class UnusableChoice(DeliberateError, ValueError):
@@ -22,7 +23,7 @@ class NoSuchLayout(DeliberateError, IndexError):
 def check_budget(seconds: Any, executor: Any) -> None:
     """Raise UnusableChoice for a budget in which nothing is found, and for what is not an executor."""
     if not _is_number(seconds) or not seconds > 0:
-        raise UnusableChoice(wording.budget(seconds))
+        raise UnusableChoice(search_wording.no_budget(seconds))
     if executor is not None and not has_method(executor, "submit"):
         raise UnusableChoice(wording.executor(executor))
 
@@ -45,9 +46,13 @@ def check_dimensions(most_split: Mapping[str, int], names: Iterable[str]) -> Non
         raise UnusableChoice(wording.no_such_dimension(unknown[0], known))
 
 
-def check_confirmation(count: Any, effort: Any, efforts: Iterable[str]) -> None:
-    """Raise UnusableChoice for a number of layouts, or an effort, that no compile can have."""
+def check_count(count: Any) -> None:
+    """Raise UnusableChoice for a number of layouts that cannot be compiled."""
     _check_count("confirm", count, 0)
+
+
+def check_effort(effort: Any, efforts: Iterable[str]) -> None:
+    """Raise UnusableChoice for an effort that no compile can have."""
     _check_among("effort", effort, efforts)
 
 

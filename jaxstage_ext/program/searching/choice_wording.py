@@ -12,11 +12,6 @@ RUNS_TASKS_OTHERWISE = (
 )
 
 
-def budget(given: Any) -> str:
-    """A budget in which nothing is found."""
-    return f"budget={given!r:.{_LONGEST}} is not a time in which anything is found; give seconds, such as budget=60"
-
-
 def executor(given: Any) -> str:
     """What takes no tasks."""
     return f"executor={given!r:.{_LONGEST}} has no submit; give a concurrent.futures executor, or None"

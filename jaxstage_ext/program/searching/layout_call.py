@@ -16,15 +16,16 @@ from jaxstage_ext.ir.partitioning.module_layout import AxisSpec
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.partitioned import SearchableProgram
 from jaxstage_ext.program.searching.unsharded_call import unsharded_call
-from jaxstage_ext.search.layout_result import ScoredLayout
+from jaxstage_ext.search.layout_specs import LayoutSpecs
 
 
-def layout_call(program: Program, searchable: SearchableProgram, layout: ScoredLayout) -> Call:
+def layout_call(program: Program, searchable: SearchableProgram, specs: LayoutSpecs) -> Call:
     """The program's call with the mesh of a layout, whose axes are automatic, and its specs."""
-    mesh = AbstractMesh(tuple(layout.mesh.values()), tuple(layout.mesh), axis_types=(AxisType.Auto,) * len(layout.mesh))
-    inputs = argument_trees(program, searchable, layout.specs)
+    names, sizes = zip(*specs.mesh, strict=True) if specs.mesh else ((), ())
+    mesh = AbstractMesh(sizes, names, axis_types=(AxisType.Auto,) * len(names))
+    inputs = argument_trees(program, searchable, specs.arguments)
     return replace(
-        unsharded_call(program.call), layout=Layout(mesh, inputs, result_tree(program, searchable, layout.results))
+        unsharded_call(program.call), layout=Layout(mesh, inputs, result_tree(program, searchable, specs.results))
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +10,16 @@ import jax
 from jax.sharding import PartitionSpec
 
 from jaxstage_ext.core.call import Call
+from jaxstage_ext.core.jax_private import tracing
 from jaxstage_ext.core.layout import specs as argument_specs
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.partitioned import SearchableProgram
 from jaxstage_ext.program.searching.layout_call import argument_trees, axis_spec, result_tree
 from jaxstage_ext.program.searching.layout_scoring import module_layout
-from jaxstage_ext.program.searching.unsharded_call import has_own_shardings, unsharded_call
+from jaxstage_ext.program.searching.unsharded_call import has_own_shardings
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search.decision_wording import spec_text
-from jaxstage_ext.search.layout_code import Flattened, PastedLayout, Replaced
+from jaxstage_ext.search.layout_code import Flattened, PastedLayout, Replaced, variable
 from jaxstage_ext.search.layout_result import ScoredLayout
 from jaxstage_ext.search.layout_specs import LayoutSpecs
 
@@ -32,6 +33,8 @@ def pasted_layout(
     own, function = has_own_shardings(program.call), program.name if program.name.isidentifier() else "fn"
     callee = f"{function}.__wrapped__" if own else function
     result = _Written(f"jax.eval_shape({callee}, {', '.join(_passed(program.call, given))})", trees)
+    options = tracing.jit_options(program.call.fn) | dict(program.call.jit)
+    titles = argument_specs.titles_of(program.call)
     named = zip(searchable.arguments, layout.specs, searchable.leaves, strict=True)
     made = result_tree(program, searchable, layout.results)
     return PastedLayout(
@@ -41,10 +44,25 @@ def pasted_layout(
         candidate=layout.candidate,
         function=function,
         callee=callee if own else "",
-        options=", ".join(f"{key}={value!r}" for key, value in unsharded_call(program.call).jit.items()),
+        options=_written_options(options),
+        donation=_written_options({name: value for name, value in options.items() if name.startswith("donate")}),
+        parameters=tuple(titles),
+        static=tuple(title for title in titles if title not in given),
+        passed=_by_name(program.call, titles),
         results=None if made is None else result.text(made),
         result_types=_types(program, searchable, layout, result) if with_types else None,
     )
+
+
+def _written_options(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in options.items())
+
+
+def _by_name(call: Call, titles: Sequence[str]) -> str:
+    """How the arguments of a call are passed on by variables of their names."""
+    names = [variable(title) for title in titles]
+    positional = len(call.args)
+    return ", ".join([*names[:positional], *(f"{name}={name}" for name in names[positional:])])
 
 
 def _passed(call: Call, names: Iterable[str]) -> list[str]:

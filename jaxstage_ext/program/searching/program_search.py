@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from jaxstage_ext.program.questions.partitioned import WORKERS, SearchableProgra
 from jaxstage_ext.program.searching import choice_wording, kept_estimates, layout_confirmation, problem_wording
 from jaxstage_ext.program.searching import refusal_wording as wording
 from jaxstage_ext.program.searching.choice_checks import NoSuchLayout, check_budget, check_choices, check_dimensions
-from jaxstage_ext.program.searching.layout_call import layout_call
+from jaxstage_ext.program.searching.layout_compiles import LayoutCompiles
 from jaxstage_ext.program.searching.layout_scoring import layout_scoring
 from jaxstage_ext.program.searching.pasted_layout import pasted_layout
 from jaxstage_ext.program.searching.relowered import calls_python, why_not_relowered
@@ -30,7 +31,10 @@ from jaxstage_ext.program.searching.unsharded_call import (
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.search import decision_wording, layout_choice
-from jaxstage_ext.search.decisions import decisions
+from jaxstage_ext.search.decisions import as_compiled, decision_not_in, decisions, most_weighty
+from jaxstage_ext.search.exchange import exchange_wording
+from jaxstage_ext.search.exchange.exchange_match import with_match
+from jaxstage_ext.search.layout_candidate import LayoutCandidate
 from jaxstage_ext.search.layout_code import CodeForm, code
 from jaxstage_ext.search.layout_result import (
     CompiledFigures,
@@ -44,7 +48,7 @@ from jaxstage_ext.search.layout_result import (
 )
 from jaxstage_ext.search.layout_search import LayoutSearch, SearchEffort
 from jaxstage_ext.search.layout_space import can_split
-from jaxstage_ext.search.layout_specs import LayoutSpecs
+from jaxstage_ext.search.layout_specs import LayoutSpecs, by_place, on_mesh, specs_of
 from jaxstage_ext.search.own_blame import Blame, blame
 from jaxstage_ext.search.search_problem import SearchProblem
 from jaxstage_ext.search.spec_groups import spec_groups
@@ -103,8 +107,7 @@ class ProgramSearch:
         self._search, self._can_compile = search, compiles
         self._decisions: dict[int, tuple[Decision, ...]] = {}
         self._blame: tuple[Blame, ...] | None = None
-        self._compiled: dict[tuple[int, CompileEffort], Program] = {}
-        self._lock = threading.Lock()
+        self._layouts = LayoutCompiles(program, self.searchable)
 
     @property
     def title(self) -> str:
@@ -128,10 +131,41 @@ class ProgramSearch:
         return self.found.layouts[number]
 
     def decisions(self, number: int) -> tuple[Decision, ...]:
-        """The decisions of a layout that matter most, by estimates of it without each of them."""
+        """The decisions of a layout that matter most, by estimates of it without each of them, or by compiles of it
+        where `compile_decisions` made them.
+        """
         if number not in self._decisions:
             self._decisions[number] = decisions(self.problem, self.layout(number), self._search.score_more)
         return self._decisions[number]
+
+    def compile_decisions(
+        self, number: int, until: float | None = None, progress: Progress | None = None
+    ) -> tuple[Decision, ...]:
+        """Compile a layout without each of its decisions, as hard as it was compiled itself, once its own time is
+        known: what `decisions` says of them is from then on of these compiles.
+
+        Begins no compile that would end after `until`, of `time.monotonic`, if it took as long as the layout's own.
+        """
+        layout, found = self.layout(number), self.decisions(number)
+        own = layout.compiled
+        for one in found if own is not None and own.least is not None else ():
+            if own is None or one.undone is None or one.effort is own.effort or _is_late(own, until):
+                continue
+            checked = as_compiled(one, own, self._compiled_without(one, one.undone, own.effort, progress))
+            found = tuple(checked if other is one else other for other in found)
+            self._decisions[number] = most_weighty(found, layout)
+        return self.decisions(number)
+
+    def _compiled_without(
+        self, decision: Decision, undone: LayoutCandidate, effort: CompileEffort, progress: Progress | None
+    ) -> CompiledFigures:
+        """What a compile of a layout without a decision says, which is one of those that were found perhaps."""
+        specs = by_place(specs_of(self.problem, undone))
+        number = next((one.number for one in self.found.layouts if by_place(_specs(one)) == specs), None)
+        if number is not None:
+            return self.confirm(number, effort, progress)
+        title = decision_wording.without(decision)
+        return self._layouts.figures(specs_of(self.problem, undone), effort, title, progress)
 
     def blame(self) -> tuple[Blame, ...]:
         """What is wrong with the user's own layout; empty where there is none, or nothing is wrong with it."""
@@ -139,16 +173,28 @@ class ProgramSearch:
         if own is None:
             return ()
         if self._blame is None:
-            mesh = tuple(own.mesh.items())
-            alike = [one for one in self.found.layouts if tuple(one.mesh.items()) == mesh and not one.is_own][:2]
-            references = [_specs(one) for one in alike]
-            self._blame = blame(self.problem, _specs(own), references, self._search.score_more)
+            mine = _specs(own)
+            others = (on_mesh(_specs(one), mine.mesh) for one in self.found.layouts if not one.is_own)
+            references = list(itertools.islice(filter(None, others), 2))
+            self._blame = blame(self.problem, mine, references, self._search.score_more)
         return self._blame
 
     def sentences(self, number: int) -> tuple[str, ...]:
-        """What the decisions of a layout are worth, and what is wrong with the user's own, in one sentence each."""
+        """What the decisions of a layout are worth, what is wrong with the user's own, and where XLA exchanges other
+        things than were estimated, in one sentence each.
+        """
+        layout = self.layout(number)
         made = tuple(map(decision_wording.sentence, self.decisions(number)))
-        return made + (tuple(map(decision_wording.blamed, self.blame())) if self.layout(number).is_own else ())
+        blamed = tuple(self._blamed(layout)) if layout.is_own else ()
+        difference = layout.compiled.difference if layout.compiled is not None else None
+        return (*made, *blamed, *((exchange_wording.otherwise(difference),) if difference is not None else ()))
+
+    def _blamed(self, own: ScoredLayout) -> Iterator[str]:
+        """What is wrong with the user's own layout, or what the best one does otherwise."""
+        yield from map(decision_wording.blamed, self.blame())
+        if not self.blame() and layout_choice.is_clearly_worse(own, self.best):
+            other = decision_not_in(self.problem, self.decisions(self.best.number), _specs(own))
+            yield from () if other is None else (decision_wording.against_best(other),)
 
     def spec_groups(self, number: int) -> tuple[SpecGroup, ...]:
         """The specs of a layout by groups of arguments."""
@@ -167,15 +213,7 @@ class ProgramSearch:
         self, number: int, progress: Progress | None = None, effort: CompileEffort = CompileEffort.DEFAULT
     ) -> Program:
         """The program with a layout, compiled; its error is in it, but an interrupt is raised, and leaves nothing."""
-        with self._lock:
-            if (number, effort) not in self._compiled:
-                call = layout_call(self.program, self.searchable, self.layout(number))
-                (progress or silent)(0.0, f"compiling layout {number} at {effort.value} effort")
-                made = layout_confirmation.compiled_program(self.program, call, effort)
-                if made.error is not None and made.error.interrupted:
-                    raise KeyboardInterrupt
-                self._compiled[number, effort] = made
-            return self._compiled[number, effort]
+        return self._layouts.program_of(_specs(self.layout(number)), effort, f"layout {number}", progress)
 
     def confirm(
         self, number: int, effort: CompileEffort = CompileEffort.LOW, progress: Progress | None = None
@@ -185,10 +223,9 @@ class ProgramSearch:
         known = self.layout(number).compiled
         if known is not None and known.effort in (effort, CompileEffort.DEFAULT):
             return known
-        began = time.monotonic()
-        compiled = self.open_program(number, progress, effort)
-        figures = layout_confirmation.figures(compiled, effort, began)
         layouts = list(self.found.layouts)
+        found = self._layouts.figures(_specs(layouts[number]), effort, f"layout {number}", progress)
+        figures = with_match(found, layouts[number].estimate)
         layouts[number] = replace(layouts[number], compiled=figures)
         self.found = replace(self.found, layouts=tuple(layouts))
         return figures
@@ -215,6 +252,11 @@ class ProgramSearch:
     def _compiles(self, number: int) -> bool:
         figures = self.layout(number).compiled
         return figures is not None and figures.state is CompiledState.COMPILED
+
+
+def _is_late(own: CompiledFigures, until: float | None) -> bool:
+    """Whether a compile that takes as long as another one would end too late."""
+    return until is not None and time.monotonic() + (own.seconds or 0.0) > until
 
 
 def _specs(layout: ScoredLayout) -> LayoutSpecs:
@@ -250,7 +292,7 @@ def search_program(
     notes = (*problem.notes, *_notes(program, searchable, why := why_not_relowered(program, searchable)))
     device = scoring_device(program)
     key = kept_estimates.key_of(program, searchable, device)
-    known = kept_estimates.load(key)
+    known = kept_estimates.load(key, searchable.module)
     with _Workers(budget.executor) as executor:
         scoring = layout_scoring(program, searchable, device, budget.executor)
         effort = SearchEffort(executor, budget.seconds, in_flight=_in_flight(executor), seed=budget.seed)

@@ -47,10 +47,14 @@ def _take(found: LayoutsFound, best: ScoredLayout) -> str:
 
 def call_time(layout: ScoredLayout) -> str:
     """`at least 2.18 ms a call as compiled`, else `an estimated 94.9 ms a call`."""
+    return _with_time(layout, " a call")
+
+
+def _with_time(layout: ScoredLayout, of: str) -> str:
     least = layout.compiled_seconds
     if least is not None:
-        return f"at least {scaled(least, 's')} a call as compiled"
-    return "time unknown" if layout.estimate.middle is None else f"an estimated {time_text(layout)} a call"
+        return f"at least {scaled(least, 's')}{of} as compiled"
+    return "time unknown" if layout.estimate.middle is None else f"an estimated {time_text(layout)}{of}"
 
 
 def faster(own: ScoredLayout, best: ScoredLayout) -> str:
@@ -63,7 +67,7 @@ def faster(own: ScoredLayout, best: ScoredLayout) -> str:
     if times < 1.005:
         return f"{by}as fast as your own specs"
     known = own.estimate.middle is not None or by_compiles
-    shown = f" ({call_time(own).replace(' a call', '')})" if known else ""
+    shown = f" ({_with_time(own, '')})" if known else ""
     return f"{by}{_times(times)} as fast as your own specs{shown}"
 
 

@@ -6,7 +6,6 @@ from jaxstage_ext.program.searching import choice_wording as wording
 
 SAID: dict[str, object] = {
     **constants(wording),
-    "budget": [wording.budget(0), wording.budget("60s")],
     "executor": wording.executor("threads"),
     "keep": wording.not_by_name("keep", "P('data')", '{"x": P("data")}'),
     "count": [wording.count("most_axes", 0, 1), wording.count("confirm", -1, 0)],

@@ -9,7 +9,7 @@ def found(end: SearchEnd, lost: int = 0) -> LayoutsFound:
 
 
 SAID: dict[str, object] = {
-    "no budget": wording.no_budget(0),
+    "no budget": [wording.no_budget(0), wording.no_budget("60s")],
     "progress": [wording.step(120, 432, 0.095), wording.step(1, 1, None)],
     "done": wording.done(found(SearchEnd.WHOLE)),
     "extent": [wording.extent(found(end)) for end in SearchEnd],
@@ -17,4 +17,5 @@ SAID: dict[str, object] = {
     "estimates": wording.ESTIMATE,
     "not compiled": wording.NOT_COMPILED,
     "the compiler is silent": wording.COMPILER_SILENT,
+    "loops": wording.LOOPS_UNKNOWN,
 }

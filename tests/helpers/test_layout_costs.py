@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from layout_costs import LayoutCosts, LayoutWork, WorkDoubt
 
-from jaxstage_ext.analysis.collectives.axis_groups import axis_groups
 from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks
-from jaxstage_ext.analysis.sharding.layout_work import LayoutCosts, LayoutWork, WorkDoubt
 from jaxstage_ext.ir.partitioning.module_layout import ModuleLayout
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp, PartitionValue
 from jaxstage_ext.ir.partitioning.partitioned_module import CollectiveKind, PartitionedCollective, PartitionedModule
@@ -72,17 +71,3 @@ def test_what_is_unknown_is_never_nothing(given: Any, doubt: WorkDoubt, known: s
     assert doubt in found.doubts
     assert (found.least, found.most) == (None, None)
     assert getattr(found, known) is not None
-
-
-@pytest.mark.parametrize(
-    ("axes", "groups"),
-    [
-        (("a",), {(0, 2, 4, 6), (1, 3, 5, 7)}),
-        (("b",), {(0, 1), (2, 3), (4, 5), (6, 7)}),
-        (("a", "b"), {tuple(range(8))}),
-        (("a:(2)2",), {(0, 2), (1, 3), (4, 6), (5, 7)}),
-        (("a:(1)2",), {(0, 4), (1, 5), (2, 6), (3, 7)}),
-    ],
-)
-def test_groups_of_axes(axes: tuple[str, ...], groups: set[tuple[int, ...]]) -> None:
-    assert set(axis_groups({"a": 4, "b": 2}, axes).members) == groups

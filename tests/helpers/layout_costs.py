@@ -1,4 +1,4 @@
-"""The time of one layout on one device: what it computes, reads and writes, and what its collectives send.
+"""The time of one layout operation by operation: the oracle of `search.layout_score`, which has them as columns.
 
 Roofline (Williams, Waterman and Patterson, CACM 52(4), 2009) of each operation at its local shapes: the larger of its
 operations by the peak of its unit and its bytes by memory bandwidth. Collectives as `DeviceLinks.seconds` has them.

@@ -1,0 +1,1 @@
+"""What a compiled layout exchanges, beside what was estimated."""

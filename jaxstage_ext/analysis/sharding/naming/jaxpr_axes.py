@@ -22,7 +22,7 @@ MOST_AXES = 100_000
 UNKNOWN = -1
 Axes = tuple[int, ...]
 """By axis the place of its dimension, `UNKNOWN` of none."""
-_VARIABLE = re.compile(r"(?<![\w.])[a-z_]+:\w+(?:<\w+>)?\[([^\]]*)\]")
+_VARIABLE = re.compile(r"(?<![\w.])[a-z_]+:\w+(?:<\w+>)?\[([^\[\]]*)\]")
 _SIZE = re.compile(r"(?:^|,)\s*(\d+)")
 _MADE_BY = re.compile(r" = ([A-Za-z_][\w-]*)")
 _HEAD, _HEAD_ENDS = re.compile(r"\s*\{ lambda [^;]*; ?"), re.compile(r"\. let\b")

@@ -24,11 +24,11 @@ interface Props {
 
 const IN_A_WORD: Record<number, string> = { [FITS]: "fits", [TOO_LARGE]: "does not fit", [FAILED]: "failed", [COMPILED]: "compiles" };
 
-/** Whether it fits, with the memory needed: "fits, 428 MB". */
+/** Whether it fits, with the memory needed: "fits, 428 MB", never parted at the unit. */
 export function compiledOf({ layouts }: Found, row: number): string {
   const needed = layouts.needed[row] as number;
   const word = IN_A_WORD[layouts.state[row] as number] ?? layouts.compiled(row);
-  return needed > 0 ? `${word}, ${scaled(needed, "B")}` : word;
+  return needed > 0 ? `${word}, ${scaled(needed, "B").replace(" ", "\u00a0")}` : word;
 }
 
 /** The best layout of each kind, and the user's own: what each costs against the best. */

@@ -28,5 +28,5 @@ def assumed(names: Sequence[str], carried: Sequence[str] = ()) -> str:
     """Which arguments were taken for parameters without a result to prove it, beside state that is carried along."""
     why = "no argument returns as a result of the same structure"
     if carried:
-        why = f"{' and '.join(carried)} returns with a row for each of the batch, so as state that is carried along"
+        why = f"what returns, {' and '.join(carried)}, has one row per element of a batch: state that is carried along"
     return f"{why}; {' and '.join(names)} was taken for parameters as a pytree"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from made_searches import GB, LAYOUTS, MadeSearch, found, keep, many
 from panel_requests import ask
+from searched_models import mlp
 from wire_columns import columns
 
 import jaxstage_ext
@@ -18,6 +19,7 @@ from jaxstage_ext.panel.requests import sharding_search_requests
 from jaxstage_ext.panel.saving.first_replies import keep_first_replies
 from jaxstage_ext.panel.saving.kept_replies import KeptReplies
 from jaxstage_ext.program import tabs
+from jaxstage_ext.program.searching.program_search import FixedChoices, SearchBudget, search_program
 from jaxstage_ext.search.kinds import LayoutKind
 from jaxstage_ext.views.static_html import panel_html
 
@@ -62,6 +64,23 @@ def test_a_compile_is_shown_from_then_on(searched: tuple[Any, MadeSearch]) -> No
     needed = columns(result, buffers)["needed"]
     assert needed[2] == pytest.approx(6.3 * GB) and np.isnan(needed[0])
     assert result["best"] == 2, "what was compiled and fits is compared with what was not"
+
+
+@pytest.mark.usefixtures("kept_answers")
+@pytest.mark.once("figures of a GPU that is not here")
+def test_decisions_stay_estimated_where_their_layout_alone_was_compiled() -> None:
+    """A compile from the panel is of the layout, not of the layouts without its decisions, and its sentences say so."""
+    step, arguments = mlp(1024, 4096, 64)
+    shown = jaxstage_ext.inspect(step, *arguments, target="h100:8", stage="lower").program
+    search_program(shown, FixedChoices(mesh="model=8", most_axes=1), SearchBudget(60))
+    before, _ = ask(shown, "sharding_search_layout", layout=0)
+    fit = ask(shown, "sharding_search_compile", layout=0)[0]["text"]
+    after, _ = ask(shown, "sharding_search_layout", layout=0)
+    assert before["state"] == 0 and after["state"] == 1 and after["fit"] == fit
+    assert after["parts"][-1]["compiled"] is not None, "times of the compile stand beside"
+    [decision, *_] = after["decisions"]
+    assert "saves an estimated" in decision and not any("as compiled" in one for one in after["decisions"])
+    assert after["decisions"][: len(before["decisions"])] == before["decisions"]
 
 
 def test_a_layout_opens_as_a_call_beside_this_one(searched: tuple[Any, MadeSearch]) -> None:

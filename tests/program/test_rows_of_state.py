@@ -80,6 +80,28 @@ def recurrent(params: Any, carry: Any, x: jax.Array, y: jax.Array) -> Any:
     return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradient), carried
 
 
+def over_time(params: Any, carry: Any, xs: jax.Array) -> Any:
+    """The same cell over a sequence, time first."""
+
+    def cell(at: Any, x: jax.Array) -> Any:
+        new = jnp.tanh(at["c"] @ params["down"].T + x @ params["up"] + params["bias"]) @ params["down"]
+        return {"h": new, "c": at["c"] + at["h"]}, new
+
+    return jax.lax.scan(cell, carry, xs)
+
+
+def acted(params: Any, state: Any) -> Any:
+    """A policy in many environments, of which one array does not change."""
+    moved = state["x"] + hidden(params, state["x"]) @ params["down"]
+    return {"x": moved, "v": state["v"]}, moved.sum()
+
+
+def descent(params: Any, gradient: Any, momentum: Any) -> Any:
+    """An optimizer alone, in which every axis is a batch of independent rows, and none is meant."""
+    momentum = jax.tree.map(lambda m, g: 0.9 * m + g, momentum, gradient)
+    return jax.tree.map(lambda p, m: p - 0.1 * m, params, momentum), momentum
+
+
 def softmax(params: Any, x: jax.Array, label: jax.Array) -> Any:
     """A classifier whose weights have the classes first: the first axis of all that has it, yet no batch."""
 
@@ -125,9 +147,20 @@ STATES = {
         recurrent, (weights(), {"h": normal(ROWS, 8), "c": normal(ROWS, 8)}, normal(ROWS, 8), normal(ROWS, 8)),
         ("h", "c"), {"carry['h']": "BATCH MODEL", "x": "BATCH MODEL", "params['up']": "MODEL MODEL"}, "params",
     ),
+    "time first": State(
+        over_time, (weights(), {"h": normal(ROWS, 8), "c": normal(ROWS, 8)}, normal(5, ROWS, 8)), ("h", "c"),
+        {"carry['h']": "BATCH MODEL", "params['up']": "MODEL MODEL"}, "params",
+    ),
+    "environments": State(
+        acted, (weights(), {"x": normal(ROWS, 8), "v": normal(ROWS, 8)}), ("x", "v"),
+        {"state['x']": "BATCH MODEL", "params['up']": "MODEL MODEL"}, "params",
+    ),
     "train": State(
         train, (weights(), normal(ROWS, 8), normal(ROWS, 8)), (),
         {"params['up']": "MODEL MODEL", "params['bias']": "MODEL", "x": "BATCH MODEL"}, "params",
+    ),
+    "optimizer": State(
+        descent, (weights(), weights(), weights()), (), {"params['up']": "MODEL MODEL"}, "",
     ),
     "classes first": State(
         softmax, ({"weight": normal(16, 8), "bias": normal(16)}, normal(ROWS, 8), jnp.zeros(ROWS, jnp.int32)), (),
@@ -171,7 +204,11 @@ def test_rows_of_state_are_a_batch_and_features_are_not(name: str) -> None:
     problem = problem_of(state.program, *state.arguments)
     found = {argument.path: roles(problem, argument) for argument in problem.arguments}
     assert {path: found[path] for path in state.roles} == state.roles
-    assert {one.path.partition("[")[0] for one in problem.arguments if one.is_parameter} == {state.parameters}
+    updated = {one.path.partition("[")[0] for one in problem.arguments if one.is_parameter}
+    assert updated == {state.parameters} or not state.parameters
+    if name in ("flow", "carry", "time first", "environments"):
+        assert "batch" in problem.by_name and problem.by_name["batch"].role is DimensionRole.BATCH
+        assert any("batch" in one.dimensions for one in problem.arguments if repr(state.rows[0]) in one.path)
     if state.rows:
         count, changed = changed_rows(state)
         assert changed == {0} and count > 1, "a run says that rows are independent"

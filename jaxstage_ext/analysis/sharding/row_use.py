@@ -9,7 +9,7 @@ from jaxstage_ext.analysis.sharding.dimensions import DimensionClass, classes_of
 from jaxstage_ext.analysis.sharding.disjoint_sets import DisjointSets
 from jaxstage_ext.ir.partitioning.partitionable_module import LOOP, PartitionableModule, PartitionOp
 
-_REDUCE = "stablehlo.reduce"
+REDUCE = "stablehlo.reduce"
 _SCATTER = "stablehlo.scatter"
 _WITH_REGIONS = (LOOP, "stablehlo.case", "stablehlo.if")
 
@@ -41,7 +41,7 @@ class RowUses:
         sums = self._sums(one)
         if sums is None:
             return RowUse.COUPLED
-        products = [number for number in sums if self._module.ops[number].name != _REDUCE]
+        products = [number for number in sums if self._module.ops[number].name != REDUCE]
         if self._reaches(one.number, products):
             return RowUse.COUPLED
         if not sums:

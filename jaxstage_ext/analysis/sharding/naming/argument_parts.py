@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jaxstage_ext.analysis.sharding.dimensions import DimensionClass
 from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned
+from jaxstage_ext.analysis.sharding.naming.state_rows import StateRows
 from jaxstage_ext.analysis.sharding.row_use import RowUse, RowUses
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
 
@@ -37,11 +37,13 @@ def argument_parts(
 ) -> ArgumentParts:
     """The parts of a program's arguments, in the order of the module. What is a guess is in `assumed`."""
     found, trees = returned(arguments, results), _trees(arguments)
-    beside, among = _state_rows(arguments, module, classes, found)
+    others = _other_parameters(trees, found, classes)
+    state = {name: found.intersection(leaves) for name, leaves in trees.items() if not found.isdisjoint(leaves)}
+    rows = StateRows(arguments, module, state, bool(others))
+    beside, among = rows.beside_data(classes), rows.of_state(classes)
     if not beside | among:
         parts = _without_rows(found, trees)
         return parts if found else replace(parts, rows=_ensembles(arguments, module, classes, parts.parameters))
-    others = _other_parameters(trees, found, classes)
     carried = found & _with_any(classes, beside | among if others else beside)
     kept = found - carried
     if others and all(len(arguments[leaf].shape) < 2 for leaf in kept):
@@ -61,34 +63,6 @@ def _without_rows(found: frozenset[int], trees: Mapping[str, Sequence[int]]) -> 
     return ArgumentParts(frozenset(leaf for name in containers for leaf in trees[name]), assumed=tuple(containers))
 
 
-def _state_rows(
-    arguments: Sequence[NamedLeaf],
-    module: PartitionableModule,
-    classes: Sequence[DimensionClass],
-    found: frozenset[int],
-) -> tuple[frozenset[int], frozenset[int]]:
-    """The classes of returned state that are rows: those that data have as their batch too, and those of state alone.
-
-    A parameter's features are none: either rows of them depend on each other, or they are not the first axis of all
-    that has them. State alone has rows where most of it is of them, as chains, walkers, or members of an ensemble.
-    """
-    uses = RowUses(module)
-    beside, among = set(), set()
-    for one in classes:
-        if found.isdisjoint(leaf for leaf, _ in one.arguments):
-            continue
-        data = [len(arguments[leaf].shape) for leaf, axis in one.arguments if axis == 0 and leaf not in found]
-        is_first = all(axis == 0 for _, axis in (*one.arguments, *one.results))
-        is_most = is_first and _is_most(arguments, one, found)
-        if not (data or is_most) or (use := uses.of(one)) is RowUse.COUPLED:
-            continue
-        if data and (use is RowUse.INDEPENDENT or (is_first and max(data) > 1)):
-            beside.add(one.number)
-        elif is_most and use < RowUse.SUMMED:
-            among.add(one.number)
-    return frozenset(beside), frozenset(among)
-
-
 def _ensembles(
     arguments: Sequence[NamedLeaf],
     module: PartitionableModule,
@@ -101,7 +75,7 @@ def _ensembles(
         one.number
         for one in classes
         if all(axis == 0 for _, axis in (*one.arguments, *one.results))
-        and _is_most(arguments, one, parameters)
+        and parameters.issuperset(leaf for leaf, _ in one.arguments)
         and any(_is_batch(module.ops[op], factor) for op, factor in one.factors)
         and uses.of(one) < RowUse.SUMMED
     )
@@ -112,16 +86,6 @@ def _is_batch(op: PartitionOp, factor: int) -> bool:
     if not op.is_matmul or op.rule is None:
         return False
     return all(any(factor in factors for factors in value) for value in op.rule.mapped)
-
-
-def _is_most(arguments: Sequence[NamedLeaf], one: DimensionClass, found: frozenset[int]) -> bool:
-    """Whether most elements of the state have this class."""
-    held = {leaf for leaf, _ in one.arguments} & found
-    return 2 * _elements(arguments, held) > _elements(arguments, found)
-
-
-def _elements(arguments: Sequence[NamedLeaf], leaves: Collection[int]) -> int:
-    return sum(math.prod(arguments[leaf].shape) for leaf in leaves)
 
 
 def _other_parameters(

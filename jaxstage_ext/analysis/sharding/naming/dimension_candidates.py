@@ -122,13 +122,16 @@ def _by_letters(group: DimensionGroup, letters: Mapping[int, Counter[str]]) -> I
 
 
 def _batch(groups: Sequence[DimensionGroup], sources: NamingSources) -> int:
-    """The group that is the batch: the first axis of arguments that are no parameters, and in no parameter; or -1."""
+    """The group that is the batch: the rows of carried state, or else the first axis of arguments that are no
+    parameters, and in no parameter; or -1.
+    """
 
-    def can_be(group: DimensionGroup) -> bool:
-        leaves = {leaf for leaf, _ in group.arguments}
-        return bool(leaves) and leaves.isdisjoint(sources.parameters) and not any(axis for _, axis in group.arguments)
+    def is_of_data(group: DimensionGroup) -> bool:
+        return bool(group.arguments) and not any(leaf in sources.parameters for leaf, _ in group.arguments)
 
-    found = [at for at, group in enumerate(groups) if can_be(group)]
+    of_data = [at for at, group in enumerate(groups) if is_of_data(group)]
+    carried = [at for at in of_data if not set(sources.rows).isdisjoint(groups[at].numbers)]
+    found = carried or [at for at in of_data if not any(axis for _, axis in groups[at].arguments)]
     return max(found, key=lambda at: (len(groups[at].ops), len(groups[at].arguments), -at), default=-1)
 
 

@@ -1,0 +1,173 @@
+"""The guard of one block: compares each program that spans processes with the other processes before its first run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from jaxstage_ext.compilation.events.event_place import EventPlace, event_place
+from jaxstage_ext.core.jax_private import job_store, pending_compile
+from jaxstage_ext.core.jax_private.compile_frames import EventFrames
+from jaxstage_ext.core.jax_private.job_store import JobStore, StoreLost
+from jaxstage_ext.core.jax_private.pending_compile import PendingCompile
+from jaxstage_ext.processes import preflight_wording, program_reading
+from jaxstage_ext.processes.agreement import agree
+from jaxstage_ext.processes.arrival import Arrival, EndKind, ProcessEnd
+from jaxstage_ext.processes.cause_search import differing_programs, missing_processes
+from jaxstage_ext.processes.disagreement import Disagreement, Group
+from jaxstage_ext.processes.meeting import Meeting, MeetingOutcome, MeetingPoint, ends_folder
+from jaxstage_ext.processes.preflight_report import error_text, report_text, write_report
+from jaxstage_ext.processes.processes_disagree import ProcessesDisagree
+from jaxstage_ext.processes.program_texts import ProgramTexts
+from jaxstage_ext.processes.shared_report import SharedReport
+
+_TEXTS_TIMEOUT, _REPORT_TIMEOUT = 20.0, 60.0
+"""Seconds that texts, and the report, are waited for once programs differ."""
+_FIRST_NOTE = 10.0
+"""Seconds of waiting until a note says so; each further one after twice the time."""
+_FAREWELL = 3.0
+"""Seconds that the process which keeps the store waits, after an error, until the others have heard of it."""
+_FOLDER = "jaxstage/preflight"
+
+
+class Guard:
+    """The state of one block in this process. `check` is called at each compile, in any thread, one at a time.
+
+    Attributes:
+      compared: how many programs this process has compared.   seconds: what comparing has taken in all.
+    """
+
+    def __init__(self, block: int, timeout: float, folder: Path) -> None:
+        self._block, self._timeout, self._folder = f"{_FOLDER}/{block}", timeout, folder
+        self._store: JobStore | None = None
+        self._lock = threading.RLock()
+        self._names: dict[Group, list[str]] = {}
+        self._agreed: set[tuple[str, ...]] = set()
+        self._environment: Mapping[str, str] = {}
+        self._is_lost = False
+        self.compared, self.seconds = 0, 0.0
+
+    def check(self, frames: EventFrames) -> None:
+        """Compare the program that is about to be compiled. Raises ProcessesDisagree where it must not run."""
+        if self._is_lost or frames.is_ahead_of_time or not pending_compile.spans_processes(frames):
+            return
+        store, pending = job_store.job_store(), pending_compile.pending_compile(frames)
+        if store is None or pending is None or store.process not in pending.processes:
+            return
+        with self._lock:
+            try:
+                self._check(store, pending, event_place(frames.outside))
+            except StoreLost as error:
+                self._is_lost = True
+                note(preflight_wording.store_lost(str(error)))
+
+    def end(self, error: BaseException | None, place: str) -> None:
+        """The block has ended in this process, with an error or without: tell the others. Raises nothing."""
+        store = job_store.job_store()
+        if store is None or self._is_lost:
+            return
+        names = [name for each in self._names.values() for name in each]
+        kind = EndKind.LEFT if error is None else EndKind.ERROR
+        told = ProcessEnd(store.process, kind, _first_line(error), place, len(names), names[-1] if names else "")
+        with contextlib.suppress(StoreLost):
+            store.put(f"{ends_folder(self._block)}{store.process}", told.to_json())
+            if error is not None and store.process == 0 and not isinstance(error, ProcessesDisagree):
+                self._wait_for_others(store)
+
+    def _wait_for_others(self, store: JobStore) -> None:
+        meeting = Meeting(store, MeetingPoint(self._block, tuple(range(store.processes)), 0), _FAREWELL)
+        while meeting.waited < _FAREWELL and len(meeting.ends()) < store.processes:
+            store.wait(f"{self._block}/nothing", 0.1)
+
+    def _check(self, store: JobStore, pending: PendingCompile, place: EventPlace) -> None:
+        self._begin(store, pending)
+        digests = program_reading.digests(pending, self._environment)
+        if (agreed := tuple(digests.values())) in self._agreed:
+            return
+        where = place.user_line
+        label = f"{program_reading.place_label(where.file)}:{where.line}" if where is not None else ""
+        arrival = Arrival(store.process, socket.gethostname(), pending.name, label, digests)
+        names = self._names.setdefault(pending.processes, [])
+        point = MeetingPoint(self._block, pending.processes, len(names) + 1)
+        meeting = Meeting(store, point, self._timeout, _Notes(arrival).waiting)
+        verdict = meeting.meet(arrival)
+        if verdict.outcome is not MeetingOutcome.GO:
+            read = lambda: program_reading.program_texts(store.process, pending, where, self._environment, tuple(names))  # noqa: E731
+            raise self._disagree(meeting, verdict.outcome, verdict.author == store.process, read, tuple(names))
+        names.append(pending.name)
+        self._agreed.add(agreed)
+        self.compared, self.seconds = self.compared + 1, self.seconds + meeting.waited
+
+    def _begin(self, store: JobStore, pending: PendingCompile) -> None:
+        if self._store is None or not job_store.is_same_job(self._store, store):
+            self._store = store
+            self._names.clear()
+            self._agreed.clear()
+            self._environment = pending_compile.environment(pending.devices[0].client)
+
+    def _disagree(
+        self,
+        meeting: Meeting,
+        outcome: MeetingOutcome,
+        is_author: bool,
+        read: Callable[[], ProgramTexts],
+        agreed: tuple[str, ...],
+    ) -> ProcessesDisagree:
+        shared = SharedReport(meeting.store, meeting.point)
+        if outcome is MeetingOutcome.DIFFER:
+            shared.send(read())
+        if not is_author:
+            text, report = shared.wait(_REPORT_TIMEOUT)
+            return ProcessesDisagree(text, report)
+        found = replace(_found(meeting, outcome, shared), agreed=agreed)
+        report = write_report(report_text(found), self._folder)
+        where = f"{report} on {socket.gethostname()}" if report else "not written: no folder can be written to"
+        text = error_text(found, where)
+        shared.publish(text, report)
+        return ProcessesDisagree(text, report)
+
+
+def _found(meeting: Meeting, outcome: MeetingOutcome, shared: SharedReport) -> Disagreement:
+    arrivals, number = meeting.arrivals(), meeting.point.number
+    absent = tuple(process for process in meeting.point.group if process not in arrivals)
+    if outcome is MeetingOutcome.DIFFER:
+        return differing_programs(number, arrivals, shared.texts(arrivals.keys(), _TEXTS_TIMEOUT))
+    ends = {process: end for process, end in meeting.ends().items() if process in absent}
+    found = missing_processes(number, arrivals, absent, ends, meeting.waited)
+    return found if absent or agree(arrivals.values()) else differing_programs(number, arrivals, {})
+
+
+class _Notes:
+    """Says on stderr that a process waits: after some seconds, then after twice as many."""
+
+    def __init__(self, arrival: Arrival) -> None:
+        self._arrival, self._next = arrival, _FIRST_NOTE
+
+    def waiting(self, seconds: float, absent: Group) -> None:
+        if seconds >= self._next:
+            self._next *= 2
+            note(preflight_wording.waiting(seconds, absent, self._arrival))
+
+
+def note(text: str) -> None:
+    """A line on stderr, which a closed one does not stop."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _first_line(error: BaseException | None) -> str:
+    if error is None:
+        return ""
+    line = str(error).strip().partition("\n")[0][:200]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+def default_folder() -> Path:
+    """Where reports are written to: JAXSTAGE_PREFLIGHT_REPORT, or the working folder."""
+    return Path(os.environ.get("JAXSTAGE_PREFLIGHT_REPORT") or ".")

@@ -1,0 +1,192 @@
+"""How processes meet before a program's first run: one key each, one verdict for all, over any key-value store.
+
+The process with the lowest index waits for the others, compares, and writes the verdict; the others wait for that. A
+verdict is written once: whoever gives up waiting writes one too, and the first counts.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from jaxstage_ext.processes.agreement import agree
+from jaxstage_ext.processes.arrival import Arrival, ProcessEnd
+from jaxstage_ext.processes.disagreement import Group
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.1
+_PAUSE_SHARE = 0.1
+"""A pause between looks, as a share of the time waited so far."""
+_SLICE = 0.3
+"""Seconds of one wait for a verdict, between which an interrupt takes effect."""
+_CHECK = 0.25
+"""Seconds between looks at which processes have ended."""
+
+
+class KeyValueStore(Protocol):
+    """What a meeting needs of a job's store."""
+
+    @property
+    def process(self) -> int: ...
+
+    def put(self, key: str, text: str) -> bool: ...
+
+    def wait(self, key: str, seconds: float) -> str | None: ...
+
+    def entries(self, folder: str) -> dict[str, str]: ...
+
+    def remove(self, folder: str) -> None: ...
+
+
+class MeetingOutcome(enum.Enum):
+    """What a meeting ends with."""
+
+    GO = "go"
+    DIFFER = "differ"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class MeetingVerdict:
+    """The outcome for all, and the process that decided it, which writes the report."""
+
+    outcome: MeetingOutcome
+    author: int
+
+    def to_json(self) -> str:
+        return json.dumps([self.outcome.value, self.author])
+
+    @staticmethod
+    def from_json(text: str) -> MeetingVerdict:
+        """The verdict of a `to_json`."""
+        outcome, author = json.loads(text)
+        return MeetingVerdict(MeetingOutcome(outcome), int(author))
+
+
+@dataclass(frozen=True)
+class MeetingPoint:
+    """Where the processes of a group meet for their program of a number.
+
+    Attributes:
+      block: the folder of keys of a block.   group: the processes.   number: of the program, from 1.
+    """
+
+    block: str
+    group: Group
+    number: int
+
+    @property
+    def folder(self) -> str:
+        return f"{self.block}/at/{'-'.join(map(str, self.group))}/{self.number}/"
+
+    @property
+    def arrivals(self) -> str:
+        return f"{self.folder}arrived/"
+
+    @property
+    def verdict(self) -> str:
+        return f"{self.folder}verdict"
+
+    @property
+    def texts(self) -> str:
+        return f"{self.folder}texts/"
+
+    @property
+    def report(self) -> str:
+        return f"{self.folder}report"
+
+    @property
+    def former(self) -> str:
+        """The folder of the meeting before, which all have left."""
+        return MeetingPoint(self.block, self.group, self.number - 1).folder
+
+    @property
+    def ends(self) -> str:
+        return ends_folder(self.block)
+
+
+def ends_folder(block: str) -> str:
+    """The folder where processes say that they have ended."""
+    return f"{block}/end/"
+
+
+class Meeting:
+    """One process at a meeting point.
+
+    Attributes:
+      waiting: called with the seconds waited so far, and whom for, after each look that did not end it.
+    """
+
+    def __init__(
+        self,
+        store: KeyValueStore,
+        point: MeetingPoint,
+        timeout: float,
+        waiting: Callable[[float, Group], None] = lambda seconds, absent: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.store, self.point, self._timeout, self._waiting = store, point, timeout, waiting
+        self._clock, self._sleep = clock, sleep
+        self._began = self._checked = clock()
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the meeting began here."""
+        return self._clock() - self._began
+
+    def meet(self, arrival: Arrival) -> MeetingVerdict:
+        """Tell what this process is about to run, and wait for what comes of it."""
+        self.store.put(f"{self.point.arrivals}{arrival.process}", arrival.to_json())
+        return self._lead() if self.store.process == self.point.group[0] else self._follow()
+
+    def arrivals(self) -> dict[int, Arrival]:
+        """The processes that have arrived so far."""
+        found = self.store.entries(self.point.arrivals)
+        return {int(process): Arrival.from_json(found[process]) for process in sorted(found, key=int)}
+
+    def ends(self) -> dict[int, ProcessEnd]:
+        """The processes of the group that have ended, and do not wait here."""
+        found = self.store.entries(self.point.ends)
+        return {int(one): ProcessEnd.from_json(text) for one, text in found.items() if int(one) in self.point.group}
+
+    def _lead(self) -> MeetingVerdict:
+        while True:
+            arrivals = self.arrivals()
+            if len(arrivals) == len(self.point.group):
+                return self._decide(MeetingOutcome.GO if agree(arrivals.values()) else MeetingOutcome.DIFFER)
+            absent = tuple(process for process in self.point.group if process not in arrivals)
+            if self._is_hopeless(absent):
+                return self._decide(MeetingOutcome.MISSING)
+            self._waiting(self.waited, absent)
+            self._sleep(min(max(self.waited * _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
+
+    def _follow(self) -> MeetingVerdict:
+        leader = self.point.group[0]
+        while (text := self.store.wait(self.point.verdict, _SLICE)) is None:
+            if self._is_hopeless((leader,)):
+                return self._decide(MeetingOutcome.MISSING)
+            self._waiting(self.waited, (leader,))
+        return MeetingVerdict.from_json(text)
+
+    def _is_hopeless(self, absent: Group) -> bool:
+        """Whether one of these has ended, or the time is over."""
+        if self.waited > self._timeout:
+            return True
+        if self._clock() - self._checked < _CHECK:
+            return False
+        self._checked = self._clock()
+        return not self.ends().keys().isdisjoint(absent)
+
+    def _decide(self, outcome: MeetingOutcome) -> MeetingVerdict:
+        """The verdict of this process, or that which another was first to write."""
+        verdict = MeetingVerdict(outcome, self.store.process)
+        if not self.store.put(self.point.verdict, verdict.to_json()):
+            written = self.store.wait(self.point.verdict, self._timeout)
+            return MeetingVerdict.from_json(written) if written is not None else verdict
+        if outcome is MeetingOutcome.GO and self.point.number > 1:
+            self.store.remove(self.point.former)
+        return verdict

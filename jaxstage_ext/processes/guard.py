@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,7 @@ class Guard:
         self._store: JobStore | None = None
         self._lock = threading.RLock()
         self._names: dict[Group, list[str]] = {}
+        self._meetings: Counter[Group] = Counter()
         self._agreed: set[tuple[str, ...]] = set()
         self._environment: Mapping[str, str] = {}
         self._is_lost = False
@@ -94,7 +96,8 @@ class Guard:
         label = f"{program_reading.place_label(where.file)}:{where.line}" if where is not None else ""
         arrival = Arrival(store.process, socket.gethostname(), pending.name, label, digests)
         names = self._names.setdefault(pending.processes, [])
-        point = MeetingPoint(self._block, pending.processes, len(names) + 1)
+        self._meetings[pending.processes] += 1
+        point = MeetingPoint(self._block, pending.processes, self._meetings[pending.processes])
         meeting = Meeting(store, point, self._timeout, _Notes(arrival).waiting)
         verdict = meeting.meet(arrival)
         if verdict.outcome is not MeetingOutcome.GO:
@@ -108,6 +111,7 @@ class Guard:
         if self._store is None or not job_store.is_same_job(self._store, store):
             self._store = store
             self._names.clear()
+            self._meetings.clear()
             self._agreed.clear()
             self._environment = pending_compile.environment(pending.devices[0].client)
 
@@ -123,14 +127,14 @@ class Guard:
         if outcome is MeetingOutcome.DIFFER:
             shared.send(read())
         if not is_author:
-            text, report = shared.wait(_REPORT_TIMEOUT)
-            return ProcessesDisagree(text, report)
+            return shared.wait(_REPORT_TIMEOUT)
         found = replace(_found(meeting, outcome, shared), agreed=agreed)
         report = write_report(report_text(found), self._folder)
         where = f"{report} on {socket.gethostname()}" if report else "not written: no folder can be written to"
-        text = error_text(found, where)
-        shared.publish(text, report)
-        return ProcessesDisagree(text, report)
+        line = str(found.place) if found.place is not None else next((end.place for end in found.ends.values()), "")
+        error = ProcessesDisagree(error_text(found, where), found.cause, line, report)
+        shared.publish(error)
+        return error
 
 
 def _found(meeting: Meeting, outcome: MeetingOutcome, shared: SharedReport) -> Disagreement:

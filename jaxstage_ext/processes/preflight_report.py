@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import tempfile
 import time
@@ -9,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxstage_ext.processes import preflight_wording as wording
-from jaxstage_ext.processes.arrival import ComparedPart
 from jaxstage_ext.processes.disagreement import ChangedLine, Disagreement, LineChange, StageDifference
 from jaxstage_ext.report.text.shortened import shortened
 
@@ -94,14 +95,22 @@ def _line(line: ChangedLine) -> str:
 
 
 def write_report(text: str, folder: Path) -> str:
-    """Write a report into a folder, or the system's own where that cannot be written to; its path, "" where nowhere."""
-    name = f"jaxstage-preflight-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    """Write a report into a folder, or the system's own where that cannot be written to; its path, "" where nowhere.
+
+    Reports have names of their own; none is overwritten.
+    """
+    stem = f"jaxstage-preflight-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     for place in (folder, Path(tempfile.gettempdir())):
-        try:
+        with contextlib.suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
-            path = (place / name).resolve()
-            path.write_text(text)
-        except OSError:
-            continue
-        return str(path)
+            return str(_new_file(place.resolve(), stem, text))
     return ""
+
+
+def _new_file(folder: Path, stem: str, text: str) -> Path:
+    for number in itertools.count(1):
+        path = folder / (f"{stem}-{number}.txt" if number > 1 else f"{stem}.txt")
+        with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            return path
+    raise AssertionError("count() has no end")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection
 
 from jaxstage_ext.processes.meeting import KeyValueStore, MeetingPoint
+from jaxstage_ext.processes.processes_disagree import ProcessesDisagree
 from jaxstage_ext.processes.program_texts import ProgramTexts
 
 _MOST_CHARACTERS = 3_000_000
@@ -37,17 +37,14 @@ class SharedReport:
                 found[process] = ProgramTexts.unpacked(packed)
         return found
 
-    def publish(self, text: str, report: str) -> None:
-        """Tell all processes the error's text and the path of the report."""
-        self._store.put(self._point.report, json.dumps([text, report]))
+    def publish(self, error: ProcessesDisagree) -> None:
+        """Tell all processes the error."""
+        self._store.put(self._point.report, error.to_json())
 
-    def wait(self, seconds: float) -> tuple[str, str]:
-        """The error's text and the path of the report."""
+    def wait(self, seconds: float) -> ProcessesDisagree:
+        """The error that the report's author tells."""
         told = self._wait(self._point.report, seconds)
-        if told is None:
-            return NO_REPORT, ""
-        text, report = json.loads(told)
-        return str(text), str(report)
+        return ProcessesDisagree(NO_REPORT) if told is None else ProcessesDisagree.from_json(told)
 
     def _wait(self, key: str, seconds: float) -> str | None:
         """The text of a key, waited for in slices so that an interrupt takes effect."""

@@ -29,8 +29,7 @@ def stage_difference(part: ComparedPart, before: ProgramTexts, after: ProgramTex
     first, second = text_of(before, part), text_of(after, part)
     if first.lines == second.lines:
         return None
-    marked = [_with_code(texts, stage) for texts, stage in ((before, first), (after, second))]
-    pairs = line_difference.line_difference(*marked, part.value)
+    pairs = line_difference.line_difference(_with_code(before, first), _with_code(after, second), part.value)
     if all(pair.what in (line_difference.SAME, line_difference.RENAMED) for pair in pairs):
         pairs = line_difference.line_difference(first.lines, second.lines)
     lines = [_line(pair, (before, first), (after, second)) for pair in pairs]

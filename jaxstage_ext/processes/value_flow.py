@@ -18,6 +18,8 @@ _GLOBAL = (
     "make_array_from_callback",
     "host_local_array_to_global_array",
 )
+_ORDERLESS, _SORTED = frozenset({"sorted", "len", "sum", "min", "max"}), frozenset({"sorted"})
+"""What gives the same for a set in any order, and for a name that may hold one of its elements."""
 _MOST_CHARACTERS = 2_000_000
 _Scoped = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Made = tuple[ValueOrigin, int]
@@ -42,12 +44,16 @@ class ValueFlow:
         self._parent = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self._held: dict[tuple[ast.AST, str], dict[ValueOrigin, int]] = {}
         self._functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        self._settle(by_arguments=False)  # what a function returns does not depend on who else calls it
+        self._settle(by_arguments=True)
+
+    def _settle(self, by_arguments: bool) -> None:
         for _ in range(_ROUNDS):
             before = sum(map(len, self._held.values()))
-            for node in ast.walk(tree):
-                self._follow(node)
+            for node in ast.walk(self._tree):
+                self._follow(node, by_arguments)
             if sum(map(len, self._held.values())) == before:
-                break
+                return
 
     def suspects(self, line: int) -> list[Suspect]:
         """What the statement at a line takes (from 1), and what decides whether it runs; the best evidence first."""
@@ -95,7 +101,7 @@ class ValueFlow:
                 origin = origin_of_call(_dotted(part.func))
                 if origin is not None and not self._is_harmless(part, origin):
                     yield origin, part.lineno
-            elif isinstance(part, ast.Set | ast.SetComp) and not self._is_sorted(part):
+            elif isinstance(part, ast.Set | ast.SetComp) and not self._is_inside(part, _ORDERLESS):
                 yield ValueOrigin.SET_ORDER, part.lineno
             elif isinstance(part, ast.Attribute) and (origin := origin_of_attribute(part.attr)) is not None:
                 yield origin, part.lineno
@@ -103,20 +109,22 @@ class ValueFlow:
                 yield from self._of_name(part).items()
 
     def _is_harmless(self, call: ast.Call, origin: ValueOrigin) -> bool:
-        """Whether a generator has a seed, or a set is sorted."""
+        """Whether a generator has a seed, or a set is only sorted or counted."""
         if origin is ValueOrigin.SET_ORDER:
-            return self._is_sorted(call)
+            return self._is_inside(call, _ORDERLESS)
         return _dotted(call.func).endswith("default_rng") and bool(call.args)
 
-    def _is_sorted(self, node: ast.AST) -> bool:
+    def _is_inside(self, node: ast.AST, functions: frozenset[str]) -> bool:
+        """Whether one of these functions is called with a node."""
         outer = self._parent.get(node)
-        return isinstance(outer, ast.Call) and _dotted(outer.func) in ("sorted", "len", "sum", "min", "max")
+        return isinstance(outer, ast.Call) and _dotted(outer.func) in functions
 
     def _of_name(self, name: ast.Name) -> dict[ValueOrigin, int]:
         scope: ast.AST | None = self._scope(name)
         while scope is not None:
             if (held := self._held.get((scope, name.id))) is not None:
-                return {} if self._is_sorted(name) and set(held) == {ValueOrigin.SET_ORDER} else held
+                is_sorted = self._is_inside(name, _SORTED) and set(held) == {ValueOrigin.SET_ORDER}
+                return {} if is_sorted else held
             scope = self._scope(scope) if scope is not self._tree else None
         return {}
 
@@ -126,7 +134,7 @@ class ValueFlow:
             outer = self._parent.get(outer)
         return outer or self._tree
 
-    def _follow(self, node: ast.AST) -> None:
+    def _follow(self, node: ast.AST, by_arguments: bool) -> None:
         """Remember the names that a statement gives such values."""
         if isinstance(node, ast.Assign):
             self._hold(node, node.targets, node.value)
@@ -134,9 +142,9 @@ class ValueFlow:
             self._hold(node, [node.target], node.value)
         elif isinstance(node, ast.For | ast.comprehension):
             self._hold(node, [node.target], node.iter)
-        elif isinstance(node, ast.Return) and node.value is not None:
+        elif isinstance(node, ast.Return) and node.value is not None and not by_arguments:
             self._hold_returned(node, node.value)
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and by_arguments:
             self._hold_arguments(node)
 
     def _hold(self, node: ast.AST, targets: list[ast.expr], value: ast.expr) -> None:

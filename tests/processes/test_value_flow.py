@@ -38,6 +38,7 @@ NOT_TAKEN = (
     "t = time.time()\ny = step(x)",
     "x = jax.make_array_from_process_local_data(s, load(jax.process_index()))\ny = step(x)",
     "d = load(jax.process_index())\n@jax.jit\ndef f(x):\n    return x * 2\nz = f(d)",
+    "def f(x, s):\n    return x * s\na = f(x, time.time())\ny = f(x, 2)",
     "y = 2 +",
     "y = x\0",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +12,14 @@ import jax
 import jaxlib
 from jax._src import cache_key as _cache_key
 from jaxlib.mlir import ir as _ir
+from jaxlib.mlir import passmanager as _passes
 
 from jaxstage_ext.core.jax_private import cache_key_parts, compile_frames, flag_bytes
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, local
 
 _key_any: Any = _cache_key
+_CUSTOM_CALL = b"custom_call"
+"""Of a module that may hold addresses, among its names of operations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,10 @@ class PendingCompile:
 
     def module_digest(self) -> str:
         """Of the StableHLO without locations and without addresses of Python callbacks: SHA-256, 32 hex digits."""
-        return _digest([_key_any._canonicalize_ir(self.module, cache_key_parts.without_addresses())])
+        plain = _bytecode(self.module)
+        if _CUSTOM_CALL in plain:
+            return _digest([_key_any._canonicalize_ir(self.module, cache_key_parts.without_addresses())])
+        return _digest([plain])
 
     def options_digest(self) -> str:
         """Of the compile options without those that say where to write dumps: SHA-256, 32 hex digits."""
@@ -74,6 +81,16 @@ def environment(client: Any) -> dict[str, str]:
     flags = sorted(flag.decode() for flag in flag_bytes.flag_bytes())
     versions = {"jax": jax.__version__, "jaxlib": jaxlib.version.__version__}
     return {**versions, "platform": client.platform, "plugin": client.platform_version, "XLA flags": " ".join(flags)}
+
+
+def _bytecode(module: Any) -> bytes:
+    """A module without locations. JAX's own function walks through its operations in Python, three times as long."""
+    output = io.BytesIO()
+    with module.context:
+        copy = module.operation.clone(ip=False)
+        _passes.PassManager.parse("builtin.module(strip-debuginfo)").run(copy.operation)
+        copy.operation.write_bytecode(output)
+    return output.getvalue()
 
 
 def text_digest(text: str) -> str:

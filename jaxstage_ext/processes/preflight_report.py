@@ -29,7 +29,7 @@ def report_text(found: Disagreement) -> str:
 
 def error_text(found: Disagreement, where: str) -> str:
     """What each process's error says: the headline, the report's place, and the lines that differ most."""
-    lines = [wording.headline(found), *_evidence(found), *list(_fields(found))[:_MOST_SHOWN]]
+    lines = [wording.headline(found), *_evidence(found), *_absent(found), *list(_fields(found))[:_MOST_SHOWN]]
     if found.differences and not found.fields:
         changed = [line for line in found.differences[0].lines if line.change in (LineChange.REMOVED, LineChange.ADDED)]
         lines += map(_line, changed[:_MOST_SHOWN])
@@ -55,6 +55,11 @@ def _processes(found: Disagreement) -> Iterator[str]:
         earlier = ", ".join(found.earlier.get(process, ()))
         after = f"; before it: {shortened(earlier, _LONGEST_LINE)}" if earlier else ""
         yield f"process {process} on {arrival.host}: {arrival.program}{place}{after}"
+    yield from _absent(found)
+
+
+def _absent(found: Disagreement) -> Iterator[str]:
+    """What is known of the processes that did not arrive."""
     for process in found.absent:
         if (end := found.ends.get(process)) is not None:
             yield wording.ended(end)

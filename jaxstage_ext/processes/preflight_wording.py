@@ -37,7 +37,7 @@ CAUSES = {
     DisagreementCause.COLLECTIVE_MORE: "the programs have different numbers of collectives",
     DisagreementCause.CAPTURED_VALUE: "a constant in the program has different values, such as a captured variable",
     DisagreementCause.OPTIONS: "the compile options differ",
-    DisagreementCause.UNKNOWN: "the cause is unknown: nothing in the lines that differ says why",
+    DisagreementCause.UNKNOWN: "no cause is known",
 }
 NEXT_STEPS = {
     DisagreementCause.ERROR: "Mend the error; the other processes are stopped so that they do not wait for ever.",
@@ -58,7 +58,7 @@ NEXT_STEPS = {
     DisagreementCause.COLLECTIVE_MORE: "Call the collective in all processes or in none.",
     DisagreementCause.CAPTURED_VALUE: "Give the value as an argument, or broadcast it from process 0.",
     DisagreementCause.OPTIONS: "Give compiler_options and jax.config the same values everywhere.",
-    DisagreementCause.UNKNOWN: "Read the difference below.",
+    DisagreementCause.UNKNOWN: "Read the lines that differ, in the report.",
 }
 ORIGINS = {
     ValueOrigin.PROCESS: "the index of the process",
@@ -68,8 +68,6 @@ ORIGINS = {
     ValueOrigin.HOST: "the host or its environment",
     ValueOrigin.LOCAL_DATA: "what this process alone holds",
 }
-DEPENDS = "{origin} comes from {file}:{line}: {code}"
-"""Where a value is made."""
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -108,7 +106,7 @@ def _where(found: Disagreement) -> str:
         end = next(iter(found.ends.values()))
         error = f": {end.error}" if end.error else ""
         return f"{error}{f' at {end.place}' if end.place else ''}"
-    return f" at {found.place}" if found.place is not None else ""
+    return f", at {found.place}" if found.place is not None else ""
 
 
 def processes(group: Sequence[int]) -> str:
@@ -125,7 +123,7 @@ def suspect_line(found: Disagreement) -> str:
     suspect, place = found.suspect, found.place
     if suspect is None or place is None or suspect.line == place.line:
         return ""
-    return DEPENDS.format(origin=ORIGINS[suspect.origin], file=place.label, line=suspect.line, code=suspect.code)
+    return f"{ORIGINS[suspect.origin]} comes from {place.label}:{suspect.line}: {suspect.code}"
 
 
 def ended(end: ProcessEnd) -> str:

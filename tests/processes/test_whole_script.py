@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from several_processes import JOBS, run_job
 
+from jaxstage_ext.processes.disagreement import DisagreementCause
+
 
 def test_an_uncaught_error_of_one_script_stops_the_other(tmp_path: Path) -> None:
     environments = ({"JAXSTAGE_PREFLIGHT": "1", "JAXSTAGE_PREFLIGHT_REPORT": str(tmp_path / "reports")}, {})
@@ -33,3 +35,10 @@ def test_the_runner_gives_a_script_its_own_command_line(tmp_path: Path) -> None:
     assert shown.split("\n")[0] == f"{[str(script), '--steps', '3']} {tmp_path} __main__ False"
     refused = subprocess.run(command[:3], capture_output=True, text=True, check=False)
     assert refused.returncode == 1 and len(refused.stderr.strip().split("\n")) == 1
+
+
+@pytest.mark.seldom("waits for its timeout; a process that does not come is in test_divergences.py")
+def test_a_process_that_was_killed_is_named_with_what_it_did_last(tmp_path: Path) -> None:
+    told = run_job("killed.py", tmp_path, "1")
+    assert told[1] is None and told[0]["cause"] == DisagreementCause.ABSENT.name
+    assert "process 1" in told[0]["text"] and "jit__lambda" in told[0]["text"]

@@ -86,6 +86,10 @@ def test_a_process_that_has_left_or_does_not_come_is_named(told: list[Told]) -> 
     assert all("process 1" in told[0][name]["text"] for name in ("left", "absent"))
 
 
+def test_an_interrupt_ends_the_waiting(told: list[Told]) -> None:
+    assert 0.3 < told[0]["interrupted"]["value"] < 1.1
+
+
 def test_programs_that_agree_run_and_local_ones_are_not_compared(told: list[Told]) -> None:
     for process in (0, 1):
         assert told[process]["alike"]["value"] == [64.0, 64.0, 1.0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import threading
 import time
 
 import jax
@@ -153,6 +155,18 @@ def absent():
     if PROCESS == 1:
         time.sleep(2.5)
     return here(jax.jit(lambda x: (x * 6).sum())(ones()))
+
+
+@case()
+def interrupted():
+    if PROCESS == 1:
+        return time.sleep(1.2)
+    threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    try:
+        return here(jax.jit(lambda x: (x * 8).sum())(ones()))
+    except KeyboardInterrupt:
+        return time.monotonic() - began
 
 
 @case()

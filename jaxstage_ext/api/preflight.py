@@ -46,7 +46,8 @@ def preflight(timeout: float = DEFAULT_TIMEOUT, report: str | os.PathLike[str] |
       report: the folder for the report; the working folder unless given.
 
     Yields:
-      An object whose `compared` is how many programs were compared, and `seconds` how long that took in all.
+      An object whose `compared` is how many programs were compared, `seconds` how long that took in all, and
+      `ahead_of_time` how many were not compared because they were compiled ahead of time.
 
     Raises:
       ProcessesDisagree: in every process, from the call that would have run the program.

@@ -42,6 +42,7 @@ class Guard:
 
     Attributes:
       compared: how many programs this process has compared.   seconds: what comparing has taken in all.
+      ahead_of_time: how many programs were compiled ahead of time, and so not compared.
     """
 
     def __init__(self, block: int, timeout: float, folder: Path) -> None:
@@ -53,11 +54,14 @@ class Guard:
         self._agreed: set[tuple[str, ...]] = set()
         self._environment: Mapping[str, str] = {}
         self._is_lost = False
-        self.compared, self.seconds = 0, 0.0
+        self.compared, self.ahead_of_time, self.seconds = 0, 0, 0.0
 
     def check(self, frames: EventFrames) -> None:
         """Compare the program that is about to be compiled. Raises ProcessesDisagree where it must not run."""
-        if self._is_lost or frames.is_ahead_of_time or not pending_compile.spans_processes(frames):
+        if self._is_lost or not pending_compile.spans_processes(frames):
+            return
+        if frames.is_ahead_of_time:  # it may never run, and processes may differ in what they only look at
+            self.ahead_of_time += 1
             return
         store, pending = job_store.job_store(), pending_compile.pending_compile(frames)
         if store is None or pending is None or store.process not in pending.processes:
@@ -74,6 +78,8 @@ class Guard:
         store = job_store.job_store()
         if store is None or self._is_lost:
             return
+        if self.ahead_of_time and store.process == 0:
+            note(preflight_wording.ahead_of_time(self.ahead_of_time))
         names = [name for each in self._names.values() for name in each]
         kind = EndKind.LEFT if error is None else EndKind.ERROR
         told = ProcessEnd(store.process, kind, _first_line(error), place, len(names), names[-1] if names else "")

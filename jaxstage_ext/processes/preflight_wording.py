@@ -155,6 +155,12 @@ def store_lost(reason: str) -> str:
     return f"jaxstage preflight: not compared from here on, the job's key-value store does not answer: {reason}"
 
 
+def ahead_of_time(count: int) -> str:
+    """A note at the end where programs were not compared."""
+    were = "was" if count == 1 else "were"
+    return f"jaxstage preflight: not compared: {plural(count, 'program')} that {were} compiled ahead of time"
+
+
 def collectives(found: Disagreement) -> str:
     """How many collectives each process's program has; "" where they have as many."""
     counts = [f"process {process} has {count}" for process, count in found.collectives.items()]

@@ -55,4 +55,5 @@ def test_no_job_is_stopped_whose_processes_differ_in_what_they_may(tmp_path: Pat
     told = run_job("clean.py", tmp_path, environments=own)
     assert all(told), [(tmp_path / f"{process}.txt").read_text()[-3000:] for process in (0, 1)]
     assert told[0]["values"] == told[1]["values"] and len(told[0]["values"]) == 10
+    assert [one["ahead"] for one in told] == [1, 0]
     assert told[0]["compared"] == told[1]["compared"] > 10

@@ -38,8 +38,9 @@ def preflight(timeout: float = DEFAULT_TIMEOUT, report: str | os.PathLike[str] |
     arguments. Inside a guarded script, or another block, a block changes nothing.
 
     It does not see the order in which compiled programs are called again, programs compiled ahead of time
-    (`.lower().compile()`), nor differences in the values of arguments. Programs that several threads run for the first
-    time at once have no order that could be the same in all processes.
+    (`.lower().compile()`), nor differences in the values of arguments. A process may compile ahead of time what the
+    others do not, as to look at it. Enter the block before programs are compiled. Programs that several threads run for
+    the first time at once have no order that could be the same in all processes.
 
     Args:
       timeout: for how many seconds a process waits for the others at a program; it says so after ten.

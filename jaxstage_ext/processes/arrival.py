@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +42,12 @@ class Arrival:
     program: str
     place: str
     digests: Mapping[ComparedPart, str]
+
+    @property
+    def key(self) -> str:
+        """One digest of all parts: programs of equal keys agree."""
+        parts = sorted(f"{part.value}={digest}" for part, digest in self.digests.items())
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
     def to_json(self) -> str:
         """Some 300 bytes."""

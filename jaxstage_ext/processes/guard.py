@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
 import sys
@@ -22,7 +23,14 @@ from jaxstage_ext.processes.agreement import agree
 from jaxstage_ext.processes.arrival import Arrival, EndKind, ProcessEnd
 from jaxstage_ext.processes.cause_search import differing_programs, missing_processes
 from jaxstage_ext.processes.disagreement import Disagreement, Group
-from jaxstage_ext.processes.meeting import Meeting, MeetingOutcome, MeetingPoint, ends_folder
+from jaxstage_ext.processes.meeting import (
+    Meeting,
+    MeetingOutcome,
+    MeetingPoint,
+    MeetingVerdict,
+    ahead_folder,
+    ends_folder,
+)
 from jaxstage_ext.processes.preflight_report import error_text, report_text, write_report
 from jaxstage_ext.processes.processes_disagree import ProcessesDisagree
 from jaxstage_ext.processes.program_texts import ProgramTexts
@@ -51,7 +59,7 @@ class Guard:
         self._lock = threading.RLock()
         self._names: dict[Group, list[str]] = {}
         self._meetings: Counter[Group] = Counter()
-        self._agreed: set[tuple[str, ...]] = set()
+        self._agreed: set[str] = set()
         self._environment: Mapping[str, str] = {}
         self._is_lost = False
         self.compared, self.ahead_of_time, self.seconds = 0, 0, 0.0
@@ -60,15 +68,12 @@ class Guard:
         """Compare the program that is about to be compiled. Raises ProcessesDisagree where it must not run."""
         if self._is_lost or not pending_compile.spans_processes(frames):
             return
-        if frames.is_ahead_of_time:  # it may never run, and processes may differ in what they only look at
-            self.ahead_of_time += 1
-            return
         store, pending = job_store.job_store(), pending_compile.pending_compile(frames)
         if store is None or pending is None or store.process not in pending.processes:
             return
         with self._lock:
             try:
-                self._check(store, pending, event_place(frames.outside))
+                self._check(store, pending, event_place(frames.outside), frames.is_ahead_of_time)
             except StoreLost as error:
                 self._is_lost = True
                 note(preflight_wording.store_lost(str(error)))
@@ -93,25 +98,41 @@ class Guard:
         while meeting.waited < _FAREWELL and len(meeting.ends()) < store.processes:
             store.wait(f"{self._block}/nothing", 0.1)
 
-    def _check(self, store: JobStore, pending: PendingCompile, place: EventPlace) -> None:
+    def _check(self, store: JobStore, pending: PendingCompile, place: EventPlace, is_ahead: bool) -> None:
         self._begin(store, pending)
-        digests = program_reading.digests(pending, self._environment)
-        if (agreed := tuple(digests.values())) in self._agreed:
-            return
-        where = place.user_line
+        digests, where = program_reading.digests(pending, self._environment), place.user_line
         label = f"{program_reading.place_label(where.file)}:{where.line}" if where is not None else ""
         arrival = Arrival(store.process, socket.gethostname(), pending.name, label, digests)
+        if arrival.key in self._agreed:
+            return
+        if is_ahead:  # it may never run, and processes may differ in what they only look at
+            self.ahead_of_time += 1
+            store.put(f"{ahead_folder(self._block, store.process)}{arrival.key}", pending.name)
+            return
         names = self._names.setdefault(pending.processes, [])
-        self._meetings[pending.processes] += 1
-        point = MeetingPoint(self._block, pending.processes, self._meetings[pending.processes])
-        meeting = Meeting(store, point, self._timeout, _Notes(arrival).waiting)
-        verdict = meeting.meet(arrival)
+        meeting, verdict = self._meet(store, pending.processes, arrival)
+        self.seconds += meeting.waited
         if verdict.outcome is not MeetingOutcome.GO:
-            read = lambda: program_reading.program_texts(store.process, pending, where, self._environment, tuple(names))  # noqa: E731
-            raise self._disagree(meeting, verdict.outcome, verdict.author == store.process, read, tuple(names))
+            read = functools.partial(
+                program_reading.program_texts, store.process, pending, where, self._environment, tuple(names)
+            )
+            raise self._disagree(meeting, verdict, read, tuple(names))
         names.append(pending.name)
-        self._agreed.add(agreed)
-        self.compared, self.seconds = self.compared + 1, self.seconds + meeting.waited
+        self._agreed.add(arrival.key)
+        self.compared += 1
+
+    def _meet(self, store: JobStore, group: Group, arrival: Arrival) -> tuple[Meeting, MeetingVerdict]:
+        """The meeting for a program, after those at which this process was passed."""
+        notes = _Notes(arrival)
+        while True:
+            self._meetings[group] += 1
+            point = MeetingPoint(self._block, group, self._meetings[group])
+            meeting = Meeting(store, point, self._timeout, notes.waiting)
+            verdict = meeting.meet(arrival)
+            if not verdict.passes(arrival):
+                return meeting, verdict
+            self._names[group].append(verdict.program)
+            self._agreed.add(verdict.key)
 
     def _begin(self, store: JobStore, pending: PendingCompile) -> None:
         if self._store is None or not job_store.is_same_job(self._store, store):
@@ -124,17 +145,16 @@ class Guard:
     def _disagree(
         self,
         meeting: Meeting,
-        outcome: MeetingOutcome,
-        is_author: bool,
+        verdict: MeetingVerdict,
         read: Callable[[], ProgramTexts],
         agreed: tuple[str, ...],
     ) -> ProcessesDisagree:
         shared = SharedReport(meeting.store, meeting.point)
-        if outcome is MeetingOutcome.DIFFER:
+        if verdict.outcome is MeetingOutcome.DIFFER:
             shared.send(read())
-        if not is_author:
+        if verdict.author != meeting.store.process:
             return shared.wait(_REPORT_TIMEOUT)
-        found = replace(_found(meeting, outcome, shared), agreed=agreed)
+        found = replace(_found(meeting, verdict.outcome, shared), agreed=agreed)
         report = write_report(report_text(found), self._folder)
         where = f"{report} on {socket.gethostname()}" if report else "not written: no folder can be written to"
         line = str(found.place) if found.place is not None else next((end.place for end in found.ends.values()), "")

@@ -2,6 +2,9 @@
 
 The process with the lowest index waits for the others, compares, and writes the verdict; the others wait for that. A
 verdict is written once: whoever gives up waiting writes one too, and the first counts.
+
+A process that has compiled a program ahead of time does not meet when it runs it, for JAX does not compile it again. It
+has told the key of that program, so the others go on without it, and it learns at its next meeting that it was passed.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import enum
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,19 +54,29 @@ class MeetingOutcome(enum.Enum):
 
 @dataclass(frozen=True)
 class MeetingVerdict:
-    """The outcome for all, and the process that decided it, which writes the report."""
+    """The outcome for all, and the process that decided it, which writes the report.
+
+    Attributes:
+      key, program: of what runs now, where processes were passed that have compiled it ahead of time; else "".
+    """
 
     outcome: MeetingOutcome
     author: int
+    key: str = ""
+    program: str = ""
 
     def to_json(self) -> str:
-        return json.dumps([self.outcome.value, self.author])
+        return json.dumps([self.outcome.value, self.author, self.key, self.program])
+
+    def passes(self, arrival: Arrival) -> bool:
+        """Whether a process with this arrival was passed: it meets the others at the next number."""
+        return self.outcome is MeetingOutcome.GO and self.key not in ("", arrival.key)
 
     @staticmethod
     def from_json(text: str) -> MeetingVerdict:
         """The verdict of a `to_json`."""
-        outcome, author = json.loads(text)
-        return MeetingVerdict(MeetingOutcome(outcome), int(author))
+        outcome, author, key, program = json.loads(text)
+        return MeetingVerdict(MeetingOutcome(outcome), int(author), str(key), str(program))
 
 
 @dataclass(frozen=True)
@@ -113,6 +126,11 @@ def ends_folder(block: str) -> str:
     return f"{block}/end/"
 
 
+def ahead_folder(block: str, process: int) -> str:
+    """The folder where a process tells the keys of what it has compiled ahead of time."""
+    return f"{block}/ahead/{process}/"
+
+
 class Meeting:
     """One process at a meeting point.
 
@@ -157,36 +175,56 @@ class Meeting:
         while True:
             arrivals = self.arrivals()
             if len(arrivals) == len(self.point.group):
-                return self._decide(MeetingOutcome.GO if agree(arrivals.values()) else MeetingOutcome.DIFFER)
+                return self._decide_all(arrivals)
             absent = tuple(process for process in self.point.group if process not in arrivals)
-            if self._is_hopeless(absent):
-                return self._decide(MeetingOutcome.MISSING)
+            if (verdict := self._look(absent)) is not None:
+                return verdict
             self._waiting(self.waited, absent)
             self._sleep(min(max(self.waited * _PAUSE_SHARE, _FIRST_PAUSE), _LONGEST_PAUSE))
 
     def _follow(self) -> MeetingVerdict:
         leader = self.point.group[0]
         while (text := self.store.wait(self.point.verdict, _SLICE)) is None:
-            if self._is_hopeless((leader,)):
-                return self._decide(MeetingOutcome.MISSING)
+            if (verdict := self._look((leader,))) is not None:
+                return verdict
             self._waiting(self.waited, (leader,))
         return MeetingVerdict.from_json(text)
 
-    def _is_hopeless(self, absent: Group) -> bool:
-        """Whether one of these has ended, or the time is over."""
+    def _look(self, absent: Group) -> MeetingVerdict | None:
+        """The verdict where the time is over, one of these has ended, or all have compiled the program before."""
         if self.waited > self._timeout:
-            return True
+            return self._decide(MeetingVerdict(MeetingOutcome.MISSING, self.store.process))
         if self._clock() - self._checked < _CHECK:
-            return False
+            return None
         self._checked = self._clock()
-        return not self.ends().keys().isdisjoint(absent)
+        if any(self._ahead(process) for process in absent) and (passing := self._passing(self.arrivals())) is not None:
+            return self._decide(passing)
+        if self.ends().keys().isdisjoint(absent):
+            return None
+        return self._decide(MeetingVerdict(MeetingOutcome.MISSING, self.store.process))
 
-    def _decide(self, outcome: MeetingOutcome) -> MeetingVerdict:
+    def _ahead(self, process: int) -> frozenset[str]:
+        return frozenset(self.store.entries(ahead_folder(self.point.block, process)))
+
+    def _passing(self, arrivals: Mapping[int, Arrival]) -> MeetingVerdict | None:
+        """The verdict to go on with what some have arrived with and all others have compiled ahead of time."""
+        for arrival in arrivals.values():
+            others = [one for one in self.point.group if one not in arrivals or arrivals[one].key != arrival.key]
+            if others and all(arrival.key in self._ahead(one) for one in others):
+                return MeetingVerdict(MeetingOutcome.GO, self.store.process, arrival.key, arrival.program)
+        return None
+
+    def _decide_all(self, arrivals: Mapping[int, Arrival]) -> MeetingVerdict:
+        if agree(arrivals.values()):
+            return self._decide(MeetingVerdict(MeetingOutcome.GO, self.store.process))
+        differ = MeetingVerdict(MeetingOutcome.DIFFER, self.store.process)
+        return self._decide(self._passing(arrivals) or differ)
+
+    def _decide(self, verdict: MeetingVerdict) -> MeetingVerdict:
         """The verdict of this process, or that which another was first to write."""
-        verdict = MeetingVerdict(outcome, self.store.process)
         if not self.store.put(self.point.verdict, verdict.to_json()):
             written = self.store.wait(self.point.verdict, self._timeout)
             return MeetingVerdict.from_json(written) if written is not None else verdict
-        if outcome is MeetingOutcome.GO and self.point.number > 1:
-            self.store.remove(self.point.former)
+        if verdict.outcome is MeetingOutcome.GO and not verdict.key and self.point.number > 1:
+            self.store.remove(self.point.former)  # all have arrived here, and so have left it
         return verdict

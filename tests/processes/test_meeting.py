@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
-from jaxstage_ext.processes.meeting import Meeting, MeetingOutcome, MeetingPoint, MeetingVerdict
+from jaxstage_ext.processes.meeting import Meeting, MeetingOutcome, MeetingPoint, MeetingVerdict, ahead_folder
 
 
 @dataclass
@@ -133,3 +133,38 @@ def test_what_a_meeting_wrote_is_removed_at_the_next() -> None:
     job.meet(arrival)
     assert not [key for key in job.texts if key.startswith(former.folder)]
     assert [key for key in job.texts if key.startswith(job.point.folder)]
+
+
+def looked_at(job: MadeJob, process: int, digest: str) -> None:
+    """A process has compiled the program of this digest ahead of time."""
+    job.stores[process].put(f"{ahead_folder('block', process)}{arrival(process, digest).key}", "jit_step")
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_one_that_has_compiled_it_before_is_not_waited_for_and_meets_the_others_at_the_next(ahead: int) -> None:
+    job = MadeJob()
+    looked_at(job, ahead, "first")
+    first = job.meet(lambda process: None if process == ahead else arrival(process, "first"))
+    assert set(outcomes(first).values()) == {MeetingOutcome.GO} and len(first) == 2
+    mine = arrival(ahead, "second")
+    passed = Meeting(job.stores[ahead], job.point, 5.0).meet(mine)
+    assert passed.passes(mine) and not any(first[process].passes(arrival(process, "first")) for process in first)
+    job.point = MeetingPoint("block", GROUP, 2)
+    assert outcomes(job.meet(lambda process: arrival(process, "second"))) == dict.fromkeys(GROUP, MeetingOutcome.GO)
+
+
+def test_one_that_comes_with_the_next_program_at_once_is_passed_too() -> None:
+    job = MadeJob()
+    looked_at(job, 0, "first")
+    verdicts = job.meet(lambda process: arrival(process, "second" if process == 0 else "first"))
+    assert outcomes(verdicts) == dict.fromkeys(GROUP, MeetingOutcome.GO)
+    assert [verdicts[process].passes(arrival(process, "second")) for process in (0,)] == [True]
+
+
+def test_one_that_has_compiled_another_program_before_is_waited_for() -> None:
+    job = MadeJob(timeout=0.6)
+    looked_at(job, 2, "other")
+    verdicts = job.meet(lambda process: None if process == 2 else arrival(process, "first"))
+    assert outcomes(verdicts) == {0: MeetingOutcome.MISSING, 1: MeetingOutcome.MISSING}
+    verdicts = (again := MadeJob()).meet(lambda process: arrival(process, "other" if process == 2 else "first"))
+    assert outcomes(verdicts) == dict.fromkeys(GROUP, MeetingOutcome.DIFFER) and again.texts

@@ -50,6 +50,13 @@ def logged_by_one():
     return here(jax.jit(lambda x: (x @ x.T).sum())(ones()))
 
 
+def looked_at_by_one():
+    step, x = jax.jit(lambda x: (x @ x.T).mean()), ones()
+    if jax.process_index() == 1:
+        step.lower(x).compile()
+    return [here(step(x)), here(jax.jit(lambda x: (x * x).mean())(x))]
+
+
 def timed():
     began = time.time()
     time.sleep(random.random() * 0.2)
@@ -93,7 +100,7 @@ def caught():
     return here(jax.jit(lambda x: x.prod())(ones()))
 
 
-CLEAN = [training_step, own_data, gathered, logged_by_one, timed]
+CLEAN = [training_step, own_data, gathered, logged_by_one, looked_at_by_one, timed]
 CLEAN += [cleared_by_one, called_back, shuffled_seed, looped, caught]
 
 

@@ -27,6 +27,14 @@ def local_programs_may_differ():
 
 
 @case()
+def looked_at_by_one():
+    step, x = jax.jit(lambda x: (x * 9).sum()), ones()
+    if PROCESS == 0:
+        print(step.lower(x).compile().cost_analysis())  # JAX does not compile it again when it is called
+    return [here(step(x)), here(jax.jit(lambda x: (x * 10).sum())(x))]
+
+
+@case()
 def constant():
     scale = jax.process_index() + 1
 

@@ -39,8 +39,8 @@ def preflight(timeout: float = DEFAULT_TIMEOUT, report: str | os.PathLike[str] |
 
     It does not see the order in which compiled programs are called again, programs compiled ahead of time
     (`.lower().compile()`), nor differences in the values of arguments. A process may compile ahead of time what the
-    others do not, as to look at it. Enter the block before programs are compiled. Programs that several threads run for
-    the first time at once have no order that could be the same in all processes.
+    others do not, as to look at it. Enter the block before programs are compiled. Programs of threads other than the
+    main one are compared by their names, for their order may differ.
 
     Args:
       timeout: for how many seconds a process waits for the others at a program; it says so after ten.

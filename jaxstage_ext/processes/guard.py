@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +45,12 @@ _FAREWELL = 3.0
 _FOLDER = "jaxstage/preflight"
 
 
+Lane = tuple[Group, str]
+"""The processes of programs that have an order, and the name of the program in threads other than the main one."""
+
+
 class Guard:
-    """The state of one block in this process. `check` is called at each compile, in any thread, one at a time.
+    """The state of one block in this process. `check` is called at each compile, in any thread.
 
     Attributes:
       compared: how many programs this process has compared.   seconds: what comparing has taken in all.
@@ -56,9 +60,9 @@ class Guard:
     def __init__(self, block: int, timeout: float, folder: Path) -> None:
         self._block, self._timeout, self._folder = f"{_FOLDER}/{block}", timeout, folder
         self._store: JobStore | None = None
-        self._lock = threading.RLock()
-        self._names: dict[Group, list[str]] = {}
-        self._meetings: Counter[Group] = Counter()
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._names: defaultdict[Lane, list[str]] = defaultdict(list)
+        self._meetings: Counter[Lane] = Counter()
         self._agreed: set[str] = set()
         self._environment: Mapping[str, str] = {}
         self._is_lost = False
@@ -71,9 +75,10 @@ class Guard:
         store, pending = job_store.job_store(), pending_compile.pending_compile(frames)
         if store is None or pending is None or store.process not in pending.processes:
             return
-        with self._lock:
+        name = "" if threading.current_thread() is threading.main_thread() else pending.name
+        with self._locks[name]:
             try:
-                self._check(store, pending, event_place(frames.outside), frames.is_ahead_of_time)
+                self._check(store, pending, event_place(frames.outside), (pending.processes, name), frames)
             except StoreLost as error:
                 self._is_lost = True
                 note(preflight_wording.store_lost(str(error)))
@@ -98,19 +103,21 @@ class Guard:
         while meeting.waited < _FAREWELL and len(meeting.ends()) < store.processes:
             store.wait(f"{self._block}/nothing", 0.1)
 
-    def _check(self, store: JobStore, pending: PendingCompile, place: EventPlace, is_ahead: bool) -> None:
+    def _check(
+        self, store: JobStore, pending: PendingCompile, place: EventPlace, lane: Lane, frames: EventFrames
+    ) -> None:
         self._begin(store, pending)
         digests, where = program_reading.digests(pending, self._environment), place.user_line
         label = f"{program_reading.place_label(where.file)}:{where.line}" if where is not None else ""
         arrival = Arrival(store.process, socket.gethostname(), pending.name, label, digests)
         if arrival.key in self._agreed:
             return
-        if is_ahead:  # it may never run, and processes may differ in what they only look at
+        if frames.is_ahead_of_time:  # it may never run, and processes may differ in what they only look at
             self.ahead_of_time += 1
             store.put(f"{ahead_folder(self._block, store.process)}{arrival.key}", pending.name)
             return
-        names = self._names.setdefault(pending.processes, [])
-        meeting, verdict = self._meet(store, pending.processes, arrival)
+        names = self._names[lane]
+        meeting, verdict = self._meet(store, lane, arrival)
         self.seconds += meeting.waited
         if verdict.outcome is not MeetingOutcome.GO:
             read = functools.partial(
@@ -121,17 +128,18 @@ class Guard:
         self._agreed.add(arrival.key)
         self.compared += 1
 
-    def _meet(self, store: JobStore, group: Group, arrival: Arrival) -> tuple[Meeting, MeetingVerdict]:
+    def _meet(self, store: JobStore, lane: Lane, arrival: Arrival) -> tuple[Meeting, MeetingVerdict]:
         """The meeting for a program, after those at which this process was passed."""
         notes = _Notes(arrival)
         while True:
-            self._meetings[group] += 1
-            point = MeetingPoint(self._block, group, self._meetings[group])
+            self._meetings[lane] += 1
+            group, name = lane
+            point = MeetingPoint(self._block, group, self._meetings[lane], name)
             meeting = Meeting(store, point, self._timeout, notes.waiting)
             verdict = meeting.meet(arrival)
             if not verdict.passes(arrival):
                 return meeting, verdict
-            self._names[group].append(verdict.program)
+            self._names[lane].append(verdict.program)
             self._agreed.add(verdict.key)
 
     def _begin(self, store: JobStore, pending: PendingCompile) -> None:

@@ -13,7 +13,7 @@ import enum
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from jaxstage_ext.processes.agreement import agree
@@ -84,16 +84,20 @@ class MeetingPoint:
     """Where the processes of a group meet for their program of a number.
 
     Attributes:
-      block: the folder of keys of a block.   group: the processes.   number: of the program, from 1.
+      block: the folder of keys of a block.   group: the processes.   number: of the program in its lane, from 1.
+      lane: "" for the main thread's programs, which have one order; for those of other threads, whose order differs by
+        process, the name of the program.
     """
 
     block: str
     group: Group
     number: int
+    lane: str = ""
 
     @property
     def folder(self) -> str:
-        return f"{self.block}/at/{'-'.join(map(str, self.group))}/{self.number}/"
+        lane = f"thread/{self.lane}" if self.lane else "main"
+        return f"{self.block}/at/{'-'.join(map(str, self.group))}/{lane}/{self.number}/"
 
     @property
     def arrivals(self) -> str:
@@ -114,7 +118,7 @@ class MeetingPoint:
     @property
     def former(self) -> str:
         """The folder of the meeting before, which all have left."""
-        return MeetingPoint(self.block, self.group, self.number - 1).folder
+        return replace(self, number=self.number - 1).folder
 
     @property
     def ends(self) -> str:

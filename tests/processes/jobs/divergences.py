@@ -35,6 +35,21 @@ def looked_at_by_one():
 
 
 @case()
+def threads():
+    x, values = ones(), {}
+
+    def run(name, wait):
+        time.sleep(wait)
+        values[name] = here(jax.jit({"high": jnp.max, "low": jnp.min}[name])(x))
+
+    other = threading.Thread(target=run, args=("high", 0.4 * PROCESS))
+    other.start()
+    run("low", 0.4 * (1 - PROCESS))
+    other.join()
+    return values
+
+
+@case()
 def constant():
     scale = jax.process_index() + 1
 

@@ -68,6 +68,8 @@ class EndKind(enum.Enum):
     """An exception has left the block or the script."""
     LEFT = "left"
     """The block or the script has ended."""
+    OFF = "off"
+    """Comparing failed there, by a fault of ours; its programs go on."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from jaxstage_ext.processes.arrival import Arrival, EndKind, ProcessEnd
 from jaxstage_ext.processes.cause_search import differing_programs, missing_processes
 from jaxstage_ext.processes.disagreement import Disagreement, Group
 from jaxstage_ext.processes.meeting import (
+    ComparingEnded,
     Meeting,
     MeetingOutcome,
     MeetingPoint,
@@ -82,6 +83,20 @@ class Guard:
             except StoreLost as error:
                 self._is_lost = True
                 note(preflight_wording.store_lost(str(error)))
+            except ComparingEnded:
+                self._turn_off(store, preflight_wording.ELSEWHERE)
+            except ProcessesDisagree:
+                raise
+            except Exception as error:  # a fault of ours stops no job
+                self._turn_off(store, f"{type(error).__name__}: {error}")
+
+    def _turn_off(self, store: JobStore, reason: str) -> None:
+        """Compare no more, and let nobody wait for this process."""
+        self._is_lost = True
+        note(preflight_wording.failed(reason))
+        off = ProcessEnd(store.process, EndKind.OFF, reason, "", self.compared, "")
+        with contextlib.suppress(StoreLost):
+            store.put(f"{ends_folder(self._block)}{store.process}", off.to_json())
 
     def end(self, error: BaseException | None, place: str) -> None:
         """The block has ended in this process, with an error or without: tell the others. Raises nothing."""
@@ -114,7 +129,7 @@ class Guard:
             return
         if frames.is_ahead_of_time:  # it may never run, and processes may differ in what they only look at
             self.ahead_of_time += 1
-            store.put(f"{ahead_folder(self._block, store.process)}{arrival.key}", pending.name)
+            store.put(f"{ahead_folder(self._block)}{store.process}/{arrival.key}", pending.name)
             return
         names = self._names[lane]
         meeting, verdict = self._meet(store, lane, arrival)
@@ -159,7 +174,8 @@ class Guard:
     ) -> ProcessesDisagree:
         shared = SharedReport(meeting.store, meeting.point)
         if verdict.outcome is MeetingOutcome.DIFFER:
-            shared.send(read())
+            with contextlib.suppress(ValueError, TypeError, AttributeError, LookupError):  # less to show, still no run
+                shared.send(read())
         if verdict.author != meeting.store.process:
             return shared.wait(_REPORT_TIMEOUT)
         found = replace(_found(meeting, verdict.outcome, shared), agreed=agreed)

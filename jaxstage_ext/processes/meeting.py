@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from jaxstage_ext.processes.agreement import agree
-from jaxstage_ext.processes.arrival import Arrival, ProcessEnd
+from jaxstage_ext.processes.arrival import Arrival, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Group
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.1
@@ -130,9 +130,13 @@ def ends_folder(block: str) -> str:
     return f"{block}/end/"
 
 
-def ahead_folder(block: str, process: int) -> str:
-    """The folder where a process tells the keys of what it has compiled ahead of time."""
-    return f"{block}/ahead/{process}/"
+def ahead_folder(block: str) -> str:
+    """The folder where processes tell the keys of what they have compiled ahead of time, as "3/key"."""
+    return f"{block}/ahead/"
+
+
+class ComparingEnded(Exception):
+    """A process compares no more, by a fault in this package, so nobody waits for it."""
 
 
 class Meeting:
@@ -201,20 +205,29 @@ class Meeting:
         if self._clock() - self._checked < _CHECK:
             return None
         self._checked = self._clock()
-        if any(self._ahead(process) for process in absent) and (passing := self._passing(self.arrivals())) is not None:
+        ahead = self._ahead()
+        if not ahead.keys().isdisjoint(absent) and (passing := self._passing(self.arrivals(), ahead)) is not None:
             return self._decide(passing)
-        if self.ends().keys().isdisjoint(absent):
+        ends = [end for process, end in self.ends().items() if process in absent]
+        if any(end.kind is EndKind.OFF for end in ends):
+            raise ComparingEnded
+        if not ends:
             return None
         return self._decide(MeetingVerdict(MeetingOutcome.MISSING, self.store.process))
 
-    def _ahead(self, process: int) -> frozenset[str]:
-        return frozenset(self.store.entries(ahead_folder(self.point.block, process)))
+    def _ahead(self) -> dict[int, set[str]]:
+        """The keys of what each process has compiled ahead of time."""
+        found: dict[int, set[str]] = {}
+        for name in self.store.entries(ahead_folder(self.point.block)):
+            process, _, key = name.partition("/")
+            found.setdefault(int(process), set()).add(key)
+        return found
 
-    def _passing(self, arrivals: Mapping[int, Arrival]) -> MeetingVerdict | None:
+    def _passing(self, arrivals: Mapping[int, Arrival], ahead: Mapping[int, set[str]]) -> MeetingVerdict | None:
         """The verdict to go on with what some have arrived with and all others have compiled ahead of time."""
         for arrival in arrivals.values():
             others = [one for one in self.point.group if one not in arrivals or arrivals[one].key != arrival.key]
-            if others and all(arrival.key in self._ahead(one) for one in others):
+            if others and all(arrival.key in ahead.get(one, ()) for one in others):
                 return MeetingVerdict(MeetingOutcome.GO, self.store.process, arrival.key, arrival.program)
         return None
 
@@ -222,7 +235,7 @@ class Meeting:
         if agree(arrivals.values()):
             return self._decide(MeetingVerdict(MeetingOutcome.GO, self.store.process))
         differ = MeetingVerdict(MeetingOutcome.DIFFER, self.store.process)
-        return self._decide(self._passing(arrivals) or differ)
+        return self._decide(self._passing(arrivals, self._ahead()) or differ)
 
     def _decide(self, verdict: MeetingVerdict) -> MeetingVerdict:
         """The verdict of this process, or that which another was first to write."""

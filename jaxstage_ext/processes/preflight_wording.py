@@ -68,6 +68,7 @@ ORIGINS = {
     ValueOrigin.HOST: "the host or its environment",
     ValueOrigin.LOCAL_DATA: "what this process alone holds",
 }
+ELSEWHERE = "comparing has failed in another process"
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -159,6 +160,11 @@ def ahead_of_time(count: int) -> str:
     """A note at the end where programs were not compared."""
     were = "was" if count == 1 else "were"
     return f"jaxstage preflight: not compared: {plural(count, 'program')} that {were} compiled ahead of time"
+
+
+def failed(reason: str) -> str:
+    """A note where comparing ends by a fault in this package."""
+    return f"jaxstage preflight: not compared from here on, which is a fault of jaxstage_ext: {reason}"
 
 
 def collectives(found: Disagreement) -> str:

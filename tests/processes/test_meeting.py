@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 import pytest
 
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
-from jaxstage_ext.processes.meeting import Meeting, MeetingOutcome, MeetingPoint, MeetingVerdict, ahead_folder
+from jaxstage_ext.processes.meeting import (
+    ComparingEnded,
+    Meeting,
+    MeetingOutcome,
+    MeetingPoint,
+    MeetingVerdict,
+    ahead_folder,
+)
 
 
 @dataclass
@@ -137,7 +144,7 @@ def test_what_a_meeting_wrote_is_removed_at_the_next() -> None:
 
 def looked_at(job: MadeJob, process: int, digest: str) -> None:
     """A process has compiled the program of this digest ahead of time."""
-    job.stores[process].put(f"{ahead_folder('block', process)}{arrival(process, digest).key}", "jit_step")
+    job.stores[process].put(f"{ahead_folder('block')}{process}/{arrival(process, digest).key}", "jit_step")
 
 
 @pytest.mark.parametrize("ahead", [0, 2])
@@ -168,3 +175,10 @@ def test_one_that_has_compiled_another_program_before_is_waited_for() -> None:
     assert outcomes(verdicts) == {0: MeetingOutcome.MISSING, 1: MeetingOutcome.MISSING}
     verdicts = (again := MadeJob()).meet(lambda process: arrival(process, "other" if process == 2 else "first"))
     assert outcomes(verdicts) == dict.fromkeys(GROUP, MeetingOutcome.DIFFER) and again.texts
+
+
+def test_nobody_waits_for_one_in_which_comparing_has_failed() -> None:
+    job = MadeJob()
+    job.stores[0].put(f"{job.point.ends}0", ProcessEnd(0, EndKind.OFF, "", "", 0, "").to_json())
+    with pytest.raises(ComparingEnded):
+        Meeting(job.stores[1], job.point, 20.0).meet(arrival(1))

@@ -42,3 +42,11 @@ def test_a_process_that_was_killed_is_named_with_what_it_did_last(tmp_path: Path
     told = run_job("killed.py", tmp_path, "1")
     assert told[1] is None and told[0]["cause"] == DisagreementCause.ABSENT.name
     assert "process 1" in told[0]["text"] and "jit__lambda" in told[0]["text"]
+
+
+@pytest.mark.seldom("starts a job; what the others do is in test_meeting.py")
+def test_a_fault_of_ours_in_one_process_stops_nobody(tmp_path: Path) -> None:
+    told = run_job("faulty.py", tmp_path)
+    assert [one.get("value") for one in told] == [[32.0, 1.0]] * 2, told
+    output = [(tmp_path / f"{process}.txt").read_text() for process in (0, 1)]
+    assert "made to fail" in output[0] and all("jaxstage preflight" in text for text in output)

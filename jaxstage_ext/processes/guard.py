@@ -66,12 +66,17 @@ class Guard:
         self._meetings: Counter[Lane] = Counter()
         self._agreed: set[str] = set()
         self._environment: Mapping[str, str] = {}
-        self._is_lost = False
+        self._is_lost, self._system_process = False, os.getpid()
         self.compared, self.ahead_of_time, self.seconds = 0, 0, 0.0
+
+    @property
+    def _compares(self) -> bool:
+        """Whether it does: not in a process that was forked from this one, which is none of the job."""
+        return not self._is_lost and os.getpid() == self._system_process
 
     def check(self, frames: EventFrames) -> None:
         """Compare the program that is about to be compiled. Raises ProcessesDisagree where it must not run."""
-        if self._is_lost or not pending_compile.spans_processes(frames):
+        if not self._compares or not pending_compile.spans_processes(frames):
             return
         store, pending = job_store.job_store(), pending_compile.pending_compile(frames)
         if store is None or pending is None or store.process not in pending.processes:
@@ -101,16 +106,16 @@ class Guard:
     def end(self, error: BaseException | None, place: str) -> None:
         """The block has ended in this process, with an error or without: tell the others. Raises nothing."""
         store = job_store.job_store()
-        if store is None or self._is_lost:
+        if store is None or not self._compares:
             return
         if self.ahead_of_time and store.process == 0:
             note(preflight_wording.ahead_of_time(self.ahead_of_time))
         names = [name for each in self._names.values() for name in each]
-        kind = EndKind.LEFT if error is None else EndKind.ERROR
+        kind = EndKind.LEFT if _ends_well(error) else EndKind.ERROR
         told = ProcessEnd(store.process, kind, _first_line(error), place, len(names), names[-1] if names else "")
         with contextlib.suppress(StoreLost):
             store.put(f"{ends_folder(self._block)}{store.process}", told.to_json())
-            if error is not None and store.process == 0 and not isinstance(error, ProcessesDisagree):
+            if kind is EndKind.ERROR and store.process == 0 and not isinstance(error, ProcessesDisagree):
                 self._wait_for_others(store)
 
     def _wait_for_others(self, store: JobStore) -> None:
@@ -213,6 +218,10 @@ def note(text: str) -> None:
     """A line on stderr, which a closed one does not stop."""
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
+
+
+def _ends_well(error: BaseException | None) -> bool:
+    return error is None or (isinstance(error, SystemExit) and error.code in (None, 0))
 
 
 def _first_line(error: BaseException | None) -> str:

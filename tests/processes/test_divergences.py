@@ -95,5 +95,6 @@ def test_programs_that_agree_run_and_local_ones_are_not_compared(told: list[Told
         assert told[process]["alike"]["value"] == [64.0, 64.0, 1.0]
         assert told[process]["local_programs_may_differ"]["value"] == 3.0 * (process + 1)
         assert told[process]["looked_at_by_one"].get("value") == [288.0, 320.0], told[process]["looked_at_by_one"]
+        assert told[process]["forked"].get("value") == 352.0, told[process]["forked"]
         assert told[process]["threads"].get("value") == {"high": 1.0, "low": 1.0}, told[process]["threads"]
         assert told[process]["alike_again"]["value"] == 224.0

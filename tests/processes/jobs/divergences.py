@@ -14,6 +14,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from joined import CASES, PROCESS, WORDS, case, finish, here, join, mesh, ones, told
 
+from jaxstage_ext.processes import guarding
+
 
 @case()
 def alike():
@@ -32,6 +34,17 @@ def looked_at_by_one():
     if PROCESS == 0:
         print(step.lower(x).compile().cost_analysis())  # JAX does not compile it again when it is called
     return [here(step(x)), here(jax.jit(lambda x: (x * 10).sum())(x))]
+
+
+@case()
+def forked():
+    child = os.fork() if PROCESS == 1 else None
+    if child == 0:
+        guarding.end(ValueError("of a child, which takes part in no job"))
+        os._exit(0)
+    if child:
+        os.waitpid(child, 0)
+    return here(jax.jit(lambda x: (x * 11).sum())(ones()))
 
 
 @case()

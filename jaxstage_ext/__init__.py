@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
     "Inspection",
     "MosaicSpec",
+    "ProcessesDisagree",
     "Timeline",
     "Timing",
     "UnexpectedCompile",
@@ -20,6 +22,7 @@ __all__ = [
     "load",
     "measure",
     "measure_ceilings",
+    "preflight",
     "profile",
 ]
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.api.inspect import inspect
     from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.api.load import load
+    from jaxstage_ext.api.preflight import ProcessesDisagree, preflight
     from jaxstage_ext.api.profile import profile
     from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
     from jaxstage_ext.profiling.timeline import Timeline
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Inspection": "api.inspection",
     "MosaicSpec": "profiling.mosaic.mosaic_spec",
+    "ProcessesDisagree": "api.preflight",
     "Timeline": "panel.showing.shown_timeline",
     "Timing": "profiling.timing.timing",
     "UnexpectedCompile": "api.compiles",
@@ -50,6 +55,7 @@ _HOMES = {
     "load": "api.load",
     "measure": "profiling.timing.measure",
     "measure_ceilings": "profiling.timing.measure_ceilings",
+    "preflight": "api.preflight",
     "profile": "api.profile",
 }
 """Where each public name is defined; its file is imported when the name is first used."""
@@ -75,3 +81,7 @@ def unload_ipython_extension(ip: Any) -> None:
     from jaxstage_ext.notebook import extension
 
     extension.unload(ip)
+
+
+if os.environ.get("JAXSTAGE_PREFLIGHT", "") not in ("", "0"):
+    importlib.import_module("jaxstage_ext.processes.script_preflight").begin_script()

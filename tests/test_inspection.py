@@ -262,5 +262,6 @@ def test_public_names() -> None:
         "profile",
     }
     names |= {"UnexpectedCompile", "compile_cache", "compiles", "expect_compiles", "find_shardings"}
+    names |= {"ProcessesDisagree", "preflight"}
     assert set(jaxstage_ext.__all__) == names <= set(dir(jaxstage_ext))
     assert all(getattr(jaxstage_ext, name).__doc__ for name in names)

@@ -24,6 +24,7 @@ ROOMS = {
     "search": ("report", "store", "ir", "analysis"),
     "profiling": ("report", "store", "ir", "worker", "core"),
     "compilation": ("report", "store", "ir", "worker", "core"),
+    "processes": ("report", "ir", "core", "compilation"),
     "program": ("report", "store", "ir", "worker", "core", "analysis", "search", "profiling", "compilation"),
     "findings": ("report", "ir", "core", "analysis", "compilation", "program"),
     "views": ("report", "store", "ir", "analysis", "search", "profiling", "compilation", "program", "findings"),
@@ -79,6 +80,7 @@ ROOMS = {
         "api.inspect",
     ),
     "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
+    "api.preflight": ("processes",),
     "api.compiles": ("report", "core", "compilation", "program", "views", "panel", "api.inspection"),
     "notebook": (
         "report",
@@ -108,7 +110,9 @@ ROOMS = {
         "api.find_shardings",
         "profiling",
         "compilation",
+        "processes",
         "api.compiles",
+        "api.preflight",
     ),
 }
 """Each room, and the rooms that its files may import beside their own."""

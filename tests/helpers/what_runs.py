@@ -47,6 +47,9 @@ ONCE = {
     "notebook/test_option_sets.py": "labels of what is given twice; that options reach XLA is in core/options on both",
     "notebook/test_findings_magic.py": "ranks and rows of findings; each kind has its program on both",
     "notebook/test_light_load.py": "which of our modules are imported",
+    "processes/test_cause_search.py": "made programs, free of JAX; real ones are in test_divergences.py on both",
+    "processes/test_meeting.py": "threads over a made store, free of JAX; real jobs are in test_divergences.py on both",
+    "processes/test_value_flow.py": "reads source, free of JAX",
     "program/test_wording_is_free.py": "sentences, all replaced",
     "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
 }

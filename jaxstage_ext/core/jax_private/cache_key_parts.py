@@ -91,6 +91,11 @@ def _ignored_callbacks() -> Any:
     return ignore.CUSTOM_PARTITIONING if removes else ignore.NO
 
 
+def without_addresses() -> Any:
+    """What makes JAX's hash of a module leave out the addresses of Python callbacks, which differ by process."""
+    return _key_any.IgnoreCallbacks.ALL if hasattr(_key_any, "IgnoreCallbacks") else True
+
+
 def request_of(lowered: Any, given: Mapping[str, Any] = MappingProxyType({})) -> CacheRequest:
     """What JAX would ask the cache when it compiles a `jax.stages.Lowered` with these compiler options.
 

@@ -19,7 +19,7 @@ def device_of(program: Program) -> Device | None:
         return None
     known = devices.share(program.target) if not program.target.is_local else _here()
     measured = machine_ceilings.of_this_machine() if known is None and platform(program) == "cpu" else None
-    return known if measured is None else measured.device(max(program_devices.device_count(program), 1))
+    return known if measured is None else measured.device(_here_of(program))
 
 
 def device_memory(program: Program) -> DeviceMemory:

@@ -1,0 +1,180 @@
+"""Sentences of the pre-flight: which processes disagree, in what, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
+from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
+from jaxstage_ext.processes.value_origin import ValueOrigin
+from jaxstage_ext.report.text.units import duration, plural
+
+PARTS = {
+    ComparedPart.ENVIRONMENT: "versions and flags",
+    ComparedPart.ORDER: "the order of programs",
+    ComparedPart.DEVICES: "devices",
+    ComparedPart.JAXPR: "jaxpr",
+    ComparedPart.STABLEHLO: "StableHLO",
+    ComparedPart.OPTIONS: "compile options",
+}
+_HEADLINE_PARTS = {ComparedPart.JAXPR: "programs", ComparedPart.STABLEHLO: "programs"}
+CAUSES = {
+    DisagreementCause.ERROR: "{absent} raised an error, so it does not reach this program",
+    DisagreementCause.LEFT: "{absent} ended, so it does not reach this program",
+    DisagreementCause.ABSENT: "{absent} did not reach this program within {seconds}",
+    DisagreementCause.VERSIONS: "the processes run different versions",
+    DisagreementCause.FLAGS: "the processes have different XLA flags",
+    DisagreementCause.PROCESS_BRANCH: "the program depends on the index of the process",
+    DisagreementCause.CLOCK: "the program depends on the clock",
+    DisagreementCause.RANDOM: "the program depends on a random value without a fixed seed",
+    DisagreementCause.SET_ORDER: "the program depends on an order that differs by process, such as that of a set",
+    DisagreementCause.HOST: "the program depends on the host or its environment",
+    DisagreementCause.LOCAL_DATA: "the program depends on what this process alone holds",
+    DisagreementCause.LOCAL_SHAPE: "the arguments have different types or shapes",
+    DisagreementCause.PROGRAM_ORDER: "the programs come in another order, or one process runs a program more",
+    DisagreementCause.DEVICE_ORDER: "the programs run on different devices, or on the same in another order",
+    DisagreementCause.DONATION: "different arguments are donated",
+    DisagreementCause.COLLECTIVE_MORE: "the programs have different numbers of collectives",
+    DisagreementCause.CAPTURED_VALUE: "a constant in the program has different values, such as a captured variable",
+    DisagreementCause.OPTIONS: "the compile options differ",
+    DisagreementCause.UNKNOWN: "no cause is known",
+}
+NEXT_STEPS = {
+    DisagreementCause.ERROR: "Mend the error; the other processes are stopped so that they do not wait for ever.",
+    DisagreementCause.LEFT: "Run the same programs in all processes, inside or outside the block.",
+    DisagreementCause.ABSENT: "See what that process does, for example by py-spy; preflight(timeout=...) waits longer.",
+    DisagreementCause.VERSIONS: "Install the same versions everywhere.",
+    DisagreementCause.FLAGS: "Give all processes the same XLA_FLAGS and LIBTPU_INIT_ARGS.",
+    DisagreementCause.PROCESS_BRANCH: "Run the same code in all processes; give the index as data of an argument.",
+    DisagreementCause.CLOCK: "Take the value in process 0 and send it: multihost_utils.broadcast_one_to_all(value).",
+    DisagreementCause.RANDOM: "Give all processes the same seed, or broadcast the value from process 0.",
+    DisagreementCause.SET_ORDER: "Sort it: sorted(names). PYTHONHASHSEED=0 hides this on one machine only.",
+    DisagreementCause.HOST: "Give all processes the same value, or broadcast it from process 0.",
+    DisagreementCause.LOCAL_DATA: "Make the array of all processes with jax.make_array_from_process_local_data.",
+    DisagreementCause.LOCAL_SHAPE: "Give every process a batch of the same shape; drop or pad the last one.",
+    DisagreementCause.PROGRAM_ORDER: "Call the same programs in the same order in all processes.",
+    DisagreementCause.DEVICE_ORDER: "Make the mesh from jax.devices() in all processes, in the same order.",
+    DisagreementCause.DONATION: "Give donate_argnums the same value everywhere.",
+    DisagreementCause.COLLECTIVE_MORE: "Call the collective in all processes or in none.",
+    DisagreementCause.CAPTURED_VALUE: "Give the value as an argument, or broadcast it from process 0.",
+    DisagreementCause.OPTIONS: "Give compiler_options and jax.config the same values everywhere.",
+    DisagreementCause.UNKNOWN: "Read the lines that differ, in the report.",
+}
+ORIGINS = {
+    ValueOrigin.PROCESS: "the index of the process",
+    ValueOrigin.CLOCK: "the clock",
+    ValueOrigin.RANDOM: "a random value",
+    ValueOrigin.SET_ORDER: "an order that differs by process",
+    ValueOrigin.HOST: "the host or its environment",
+    ValueOrigin.LOCAL_DATA: "what this process alone holds",
+}
+ELSEWHERE = "comparing has failed in another process"
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def headline(found: Disagreement) -> str:
+    """What happened, in one line."""
+    return f"{_who(found)}: {cause(found)}{_where(found)}"
+
+
+def cause(found: Disagreement) -> str:
+    """Why, in half a sentence."""
+    absent = processes(tuple(found.ends) or found.absent) if found.absent else ""
+    return CAUSES[found.cause].format(absent=absent, seconds=duration(found.seconds))
+
+
+def _who(found: Disagreement) -> str:
+    arrived = next(iter(found.arrivals.values()), None)
+    program = f"{arrived.program} ({ordinal(found.number)} program of several processes)" if arrived else "a program"
+    if found.absent:
+        return f"{processes(tuple(found.arrivals))} cannot run {program}"
+    differing = found.differing or ComparedPart.STABLEHLO
+    groups = found.groups.get(differing, ())
+    if differing is ComparedPart.ORDER:
+        names = [f"{processes(group)} {_runs(group)} {found.arrivals[group[0]].program}" for group in groups]
+        return f"different programs come {ordinal(found.number)}: {', '.join(names)}"
+    every = tuple(sorted(process for group in groups for process in group))
+    who = processes(every) if len(every) == len(groups) else " and ".join(map(processes, groups))
+    return f"{who} have different {_HEADLINE_PARTS.get(differing, PARTS[differing])} for {program}"
+
+
+def _runs(group: Group) -> str:
+    return "run" if len(group) > 1 else "runs"
+
+
+def _where(found: Disagreement) -> str:
+    if found.ends:
+        end = next(iter(found.ends.values()))
+        error = f": {end.error}" if end.error else ""
+        return f"{error}{f' at {end.place}' if end.place else ''}"
+    return f", at {found.place}" if found.place is not None else ""
+
+
+def processes(group: Sequence[int]) -> str:
+    """Names processes: "process 3", "processes 0 to 3", "processes 0, 2 and 5"."""
+    if len(group) == 1:
+        return f"process {group[0]}"
+    if len(group) > 2 and list(group) == list(range(group[0], group[-1] + 1)):
+        return f"processes {group[0]} to {group[-1]}"
+    return f"processes {', '.join(map(str, group[:-1]))} and {group[-1]}"
+
+
+def suspect_line(found: Disagreement) -> str:
+    """Where the value that differs is made; "" where that is unknown or the same line."""
+    suspect, place = found.suspect, found.place
+    if suspect is None or place is None or suspect.line == place.line:
+        return ""
+    return f"{ORIGINS[suspect.origin]} comes from {place.label}:{suspect.line}: {suspect.code}"
+
+
+def ended(end: ProcessEnd) -> str:
+    """What became of a process that does not arrive."""
+    how = f"raised {end.error}" if end.kind is EndKind.ERROR else "ended"
+    where = f" at {end.place}" if end.place else ""
+    after = f" after {end.last}, its {ordinal(end.programs)} program" if end.programs else " before its first program"
+    return f"process {end.process} {how}{where}{after}"
+
+
+def not_arrived(process: int, programs: Sequence[str]) -> str:
+    """What is known of a process that neither arrives nor has ended."""
+    if not programs:
+        return f"process {process} has not run a program of several processes yet"
+    count = plural(len(programs), "program")
+    return f"process {process} last agreed on {programs[-1]} ({count} so far), and is busy elsewhere, stuck or gone"
+
+
+def waiting(seconds: float, absent: Group, arrival: Arrival) -> str:
+    """A note while a process waits."""
+    return (
+        f"jaxstage preflight: process {arrival.process} has waited {seconds:.0f} s for {processes(absent)} "
+        f"before {arrival.program}{f' at {arrival.place}' if arrival.place else ''}"
+    )
+
+
+def store_lost(reason: str) -> str:
+    """A note where the pre-flight ends because the job's store does not answer."""
+    return f"jaxstage preflight: not compared from here on, the job's key-value store does not answer: {reason}"
+
+
+def ahead_of_time(count: int) -> str:
+    """A note at the end where programs were not compared."""
+    were = "was" if count == 1 else "were"
+    return f"jaxstage preflight: not compared: {plural(count, 'program')} that {were} compiled ahead of time"
+
+
+def failed(reason: str) -> str:
+    """A note where comparing ends by a fault in this package."""
+    return f"jaxstage preflight: not compared from here on, which is a fault of jaxstage_ext: {reason}"
+
+
+def collectives(found: Disagreement) -> str:
+    """How many collectives each process's program has; "" where they have as many."""
+    counts = [f"process {process} has {count}" for process, count in found.collectives.items()]
+    return f"collectives written in the program: {', '.join(counts)}" if counts else ""
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{_ENDINGS.get(number % 10, 'th')}"

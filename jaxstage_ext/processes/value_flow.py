@@ -1,0 +1,200 @@
+"""Which lines of a source text take a value that each process may have its own of: read, never run.
+
+By names, as they are assigned in a file: a value that comes by an object's attribute or another file is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin, origin_of_attribute, origin_of_call
+
+_ROUNDS = 4
+_GLOBAL = (
+    "device_put",
+    "make_array_from_process_local_data",
+    "make_array_from_callback",
+    "host_local_array_to_global_array",
+)
+_ORDERLESS, _SORTED = frozenset({"sorted", "len", "sum", "min", "max"}), frozenset({"sorted"})
+"""What gives the same for a set in any order, and for a name that may hold one of its elements."""
+_MOST_CHARACTERS = 2_000_000
+_Scoped = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Made = tuple[ValueOrigin, int]
+"""An origin, and the line where it is used."""
+
+
+@lru_cache(maxsize=64)
+def value_flow(source: str) -> ValueFlow:
+    """The flow in one file. A text that is not Python has none."""
+    try:
+        tree = ast.parse(source) if len(source) < _MOST_CHARACTERS else ast.parse("")
+    except (SyntaxError, ValueError, RecursionError):
+        tree = ast.parse("")
+    return ValueFlow(tree, source.split("\n"))
+
+
+class ValueFlow:
+    """The names of one file that hold such values, by the function that they are local to."""
+
+    def __init__(self, tree: ast.Module, lines: list[str]) -> None:
+        self._tree, self._lines = tree, lines
+        self._parent = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._held: dict[tuple[ast.AST, str], dict[ValueOrigin, int]] = {}
+        self._functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        self._settle(by_arguments=False)  # what a function returns does not depend on who else calls it
+        self._settle(by_arguments=True)
+
+    def _settle(self, by_arguments: bool) -> None:
+        for _ in range(_ROUNDS):
+            before = sum(map(len, self._held.values()))
+            for node in ast.walk(self._tree):
+                self._follow(node, by_arguments)
+            if sum(map(len, self._held.values())) == before:
+                return
+
+    def suspects(self, line: int) -> list[Suspect]:
+        """What the statement at a line takes (from 1), and what decides whether it runs; the best evidence first."""
+        found: dict[Suspect, None] = {}
+        for node in self._statements(line):
+            found |= dict.fromkeys(self._suspect(made, False) for made in self._made(node))
+            found |= dict.fromkeys(self._suspect(made, True) for made in self._deciding(node))
+        order = list(ValueOrigin)
+        return sorted(found, key=lambda suspect: (order.index(suspect.origin), not suspect.decides))
+
+    def _suspect(self, made: _Made, decides: bool) -> Suspect:
+        origin, line = made
+        text = self._lines[line - 1].strip() if line <= len(self._lines) else ""
+        return Suspect(origin, line, text, decides)
+
+    def _statements(self, line: int) -> Iterator[ast.AST]:
+        """The innermost statements that a line is of, or that begin there."""
+        inner: ast.stmt | None = None
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+                inner = node
+        if inner is None:
+            return
+        if isinstance(inner, ast.If | ast.While):
+            yield inner.test
+        elif isinstance(inner, ast.For):
+            yield inner.iter
+        elif not isinstance(inner, ast.FunctionDef | ast.ClassDef):
+            yield inner
+
+    def _deciding(self, node: ast.AST) -> Iterator[_Made]:
+        """The tests around a node, up to its function."""
+        inner: ast.AST = node
+        while (outer := self._parent.get(inner)) is not None and not isinstance(outer, _Scoped):
+            if isinstance(outer, ast.If | ast.While | ast.IfExp) and inner is not outer.test:
+                yield from self._made(outer.test)
+            elif isinstance(outer, ast.For) and inner is not outer.iter:
+                yield from self._made(outer.iter)
+            inner = outer
+
+    def _made(self, node: ast.AST) -> Iterator[_Made]:
+        """The origins of all that an expression or a statement takes."""
+        for part in _parts(node):
+            if isinstance(part, ast.Call):
+                origin = origin_of_call(_dotted(part.func))
+                if origin is not None and not self._is_harmless(part, origin):
+                    yield origin, part.lineno
+            elif isinstance(part, ast.Set | ast.SetComp) and not self._is_inside(part, _ORDERLESS):
+                yield ValueOrigin.SET_ORDER, part.lineno
+            elif isinstance(part, ast.Attribute) and (origin := origin_of_attribute(part.attr)) is not None:
+                yield origin, part.lineno
+            elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                yield from self._of_name(part).items()
+
+    def _is_harmless(self, call: ast.Call, origin: ValueOrigin) -> bool:
+        """Whether a generator has a seed, or a set is only sorted or counted."""
+        if origin is ValueOrigin.SET_ORDER:
+            return self._is_inside(call, _ORDERLESS)
+        return _dotted(call.func).endswith("default_rng") and bool(call.args)
+
+    def _is_inside(self, node: ast.AST, functions: frozenset[str]) -> bool:
+        """Whether one of these functions is called with a node."""
+        outer = self._parent.get(node)
+        return isinstance(outer, ast.Call) and _dotted(outer.func) in functions
+
+    def _of_name(self, name: ast.Name) -> dict[ValueOrigin, int]:
+        scope: ast.AST | None = self._scope(name)
+        while scope is not None:
+            if (held := self._held.get((scope, name.id))) is not None:
+                is_sorted = self._is_inside(name, _SORTED) and set(held) == {ValueOrigin.SET_ORDER}
+                return {} if is_sorted else held
+            scope = self._scope(scope) if scope is not self._tree else None
+        return {}
+
+    def _scope(self, node: ast.AST) -> ast.AST:
+        outer = self._parent.get(node)
+        while outer is not None and not isinstance(outer, _Scoped):
+            outer = self._parent.get(outer)
+        return outer or self._tree
+
+    def _follow(self, node: ast.AST, by_arguments: bool) -> None:
+        """Remember the names that a statement gives such values."""
+        if isinstance(node, ast.Assign):
+            self._hold(node, node.targets, node.value)
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            self._hold(node, [node.target], node.value)
+        elif isinstance(node, ast.For | ast.comprehension):
+            self._hold(node, [node.target], node.iter)
+        elif isinstance(node, ast.Return) and node.value is not None and not by_arguments:
+            self._hold_returned(node, node.value)
+        elif isinstance(node, ast.Call) and by_arguments:
+            self._hold_arguments(node)
+
+    def _hold(self, node: ast.AST, targets: list[ast.expr], value: ast.expr) -> None:
+        made = [*self._made(value), *(self._deciding(node) if isinstance(node, ast.Assign) else ())]
+        for target in targets:
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and made:
+                    self._add(self._scope(node), name.id, made)
+
+    def _hold_returned(self, node: ast.Return, value: ast.expr) -> None:
+        function = self._scope(node)
+        if isinstance(function, ast.FunctionDef):
+            self._add(self._scope(function), function.name, list(self._made(value)))
+
+    def _hold_arguments(self, call: ast.Call) -> None:
+        function = self._functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        if function is None or _is_jitted(function):
+            return
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        given = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords if word.arg)]
+        for name, value in given:
+            self._add(function, str(name), list(self._made(value)))
+
+    def _add(self, scope: ast.AST, name: str, made: list[_Made]) -> None:
+        if made:
+            held = self._held.setdefault((scope, name), {})
+            for origin, line in made:
+                held.setdefault(origin, line)
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all in it, without what makes arrays of all processes: no program depends on their values."""
+    if isinstance(node, ast.Call) and _dotted(node.func).endswith(_GLOBAL):
+        return
+    yield node
+    for inner in ast.iter_child_nodes(node):
+        yield from _parts(inner)
+
+
+def _is_jitted(function: ast.FunctionDef) -> bool:
+    """Whether its arguments are traced, so that its program does not depend on their values."""
+    texts = [ast.unparse(decorator) for decorator in function.decorator_list]
+    return any("jit" in text and "static" not in text for text in texts)
+
+
+def _dotted(node: ast.AST) -> str:
+    """The name of an expression such as `np.random.rand`; what is called on the way is left out."""
+    if isinstance(node, ast.Attribute):
+        outer = _dotted(node.value)
+        return f"{outer}.{node.attr}" if outer else node.attr
+    if isinstance(node, ast.Call):
+        return _dotted(node.func)
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,70 @@
+"""Which lines take a value that each process has its own of. The oracle is how each text was written."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxstage_ext.processes.value_flow import value_flow
+from jaxstage_ext.processes.value_origin import ValueOrigin
+
+PROCESS, CLOCK, RANDOM = ValueOrigin.PROCESS, ValueOrigin.CLOCK, ValueOrigin.RANDOM
+SET_ORDER, HOST, LOCAL = ValueOrigin.SET_ORDER, ValueOrigin.HOST, ValueOrigin.LOCAL_DATA
+TAKEN = {
+    "y = x * jax.process_index()": PROCESS,
+    "k = jax.random.key(int(time.time()))": CLOCK,
+    "k = jax.random.key(time.time_ns())": CLOCK,
+    "r = random.random()\ny = x * r": RANDOM,
+    "r = np.random.rand(3)\nw = r + 1\ny = x * w": RANDOM,
+    "g = np.random.default_rng()\ny = x * g.normal()": RANDOM,
+    "for n in {'a', 'b'}:\n    y = f(n)": SET_ORDER,
+    "names = set(d)\nfor n in names:\n    y = f(n)": SET_ORDER,
+    "y = x + hash('a')": SET_ORDER,
+    "for f in os.listdir(d):\n    y = load(f)": SET_ORDER,
+    "y = x * int(os.environ['RANK'])": HOST,
+    "n = len(jax.local_devices())\ny = x / n": LOCAL,
+    "if jax.process_index() == 0:\n    y = psum(x)": PROCESS,
+    "lead = jax.process_index() == 0\nif lead:\n    y = psum(x)": PROCESS,
+    "s = 2 if jax.process_index() else 1\ny = x * s": PROCESS,
+    "def seed():\n    return time.time()\ny = key(seed())": CLOCK,
+    "def scaled(x, s):\n    return x * s\nz = scaled(x, time.time())": CLOCK,
+    "s = time.time()\n@jax.jit\ndef f(x):\n    return x * s": CLOCK,
+}
+NOT_TAKEN = (
+    "y = jax.random.normal(key, (3,))",
+    "y = jr.choice(key, 3)",
+    "g = np.random.default_rng(0)\ny = x * g.normal()",
+    "for n in sorted({'a', 'b'}):\n    y = f(n)",
+    "names = set(d)\nfor n in sorted(names):\n    y = f(n)",
+    "t = time.time()\ny = step(x)",
+    "x = jax.make_array_from_process_local_data(s, load(jax.process_index()))\ny = step(x)",
+    "d = load(jax.process_index())\n@jax.jit\ndef f(x):\n    return x * 2\nz = f(d)",
+    "def f(x, s):\n    return x * s\na = f(x, time.time())\ny = f(x, 2)",
+    "y = 2 +",
+    "y = x\0",
+)
+
+
+@pytest.mark.parametrize("source", TAKEN)
+def test_the_last_line_takes_it(source: str) -> None:
+    line = source.count("\n") + 1
+    found = value_flow(source).suspects(line)
+    assert [suspect.origin for suspect in found][:1] == [TAKEN[source]]
+
+
+@pytest.mark.parametrize("source", NOT_TAKEN)
+def test_the_last_line_takes_none(source: str) -> None:
+    lines = source.split("\n")
+    line = lines.index("    return x * 2") + 1 if "    return x * 2" in lines else len(lines)
+    assert value_flow(source).suspects(line) == []
+
+
+def test_the_line_that_makes_it_is_named_and_whether_it_decides() -> None:
+    flow = value_flow("first = jax.process_index() == 0\nif first:\n    y = psum(x)\nz = x * first")
+    decided, taken = flow.suspects(3), flow.suspects(4)
+    assert [(one.line, one.decides) for one in decided] == [(1, True)]
+    assert [(one.line, one.decides, one.code) for one in taken] == [(1, False, "first = jax.process_index() == 0")]
+
+
+def test_names_are_those_of_their_function() -> None:
+    source = "def f():\n    s = time.time()\n    return 1\ndef g(s):\n    return s"
+    assert value_flow(source).suspects(5) == []

@@ -64,7 +64,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+def browser_profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
     """A Chromium with a folder, where it keeps what it compiled of JupyterLab: each later load takes two thirds."""
     folder = tmp_path_factory.mktemp("profile")
     context = playwright.chromium.launch_persistent_context(folder, executable_path=chromium(), args=ARGUMENTS)
@@ -110,10 +110,10 @@ Opener = Callable[..., "NotebookPage"]
 
 
 @pytest.fixture(scope="session")
-def pages(profile: BrowserContext) -> Iterator[Pages]:
+def pages(browser_profile: BrowserContext) -> Iterator[Pages]:
     from tests.browser.pages import pages_of
 
-    with pages_of(profile) as pages:
+    with pages_of(browser_profile) as pages:
         yield pages
 
 

@@ -35,6 +35,8 @@ WORKER, ROOMS = ("worker",), ("store", "worker", "core")
 """Whose source decides what a worker answers, and what the package's own cache keeps of it."""
 MOST = 24
 """Folders that are left, the newest first."""
+BY_BYTES = ("open_partitionable", "partition")
+"""Requests whose answers hold a digest of the module as it is, with the paths of its clone: another has its own."""
 
 
 def version(distribution: str) -> str:
@@ -111,13 +113,15 @@ def answered_once(ask: Callable[..., Any]) -> Callable[..., Any]:
 def key(platform: str, request: Mapping[str, Any], rest: Any, environment: Any, how: Mapping[str, Any]) -> str:
     """The name of an answer: all of the request but where compiler and clone lie and who hears of progress."""
     asked = {name: value for name, value in request.items() if name != "library"}
-    if isinstance(module := asked.get("module"), bytes) and f"{ROOT}/".encode() in module:
+    is_of_any_clone = request.get("method") not in BY_BYTES
+    if is_of_any_clone and isinstance(module := asked.get("module"), bytes) and f"{ROOT}/".encode() in module:
         asked["module"] = clone_paths.text_of(module)
     asked_how = {name: value for name, value in how.items() if name != "progress"}
     asked_how["variables"] = sorted(how.get("variables", {}).items())
     around = environment and (environment.variables, environment.processors)
     told = (platform, sorted(asked.items()), rest, sorted(asked_how.items()), around)
-    return hashlib.sha256(repr(clone_paths.moved(told, str(ROOT), "")).encode()).hexdigest()
+    named = clone_paths.moved(told, str(ROOT), "") if is_of_any_clone else (str(ROOT), told)
+    return hashlib.sha256(repr(named).encode()).hexdigest()
 
 
 def keep(path: Path, answer: Any) -> None:

@@ -61,6 +61,18 @@ def test_what_decides_an_answer_is_in_its_name(
     assert answer({**PROGRAM, **request_}, platform, **how) == {"number": 2}
 
 
+@pytest.mark.parametrize("method", compiled_once.BY_BYTES)
+def test_what_has_a_digest_of_a_clone_s_module_is_of_that_clone(
+    asked: list[dict[str, Any]], method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clones whose paths are of one length, as lengths are in a module too."""
+    told = []
+    for root in ("/tmp/one", "/tmp/two"):
+        monkeypatch.setattr(compiled_once, "ROOT", Path(root))
+        told.append(answer({"method": method, "module": f"{root}/tests/f.py".encode()})["number"])
+    assert told == [1, 2]
+
+
 def test_what_a_file_decides_is_asked_each_time(asked: list[dict[str, Any]]) -> None:
     environment = CompileEnvironment((), 2, files=(("option", "its digest"),))
     assert [answer(PROGRAM, environment=environment)["number"] for _ in range(2)] == [1, 2]

@@ -58,10 +58,18 @@ def hear() -> Iterator[Heard]:
         with own_work(), kept_nan_checks():
             yield heard
     finally:
-        with uninterrupted():
-            _local.heard = outer
-            _remove(monitoring.unregister_event_duration_listener, on_duration)
-            _remove(monitoring.unregister_event_listener, on_event)
+        late: KeyboardInterrupt | None = None
+        while True:  # a second Ctrl-C may come before `uninterrupted` holds it back
+            try:
+                with uninterrupted():
+                    _local.heard = outer
+                    _remove(monitoring.unregister_event_duration_listener, on_duration)
+                    _remove(monitoring.unregister_event_listener, on_event)
+                break
+            except KeyboardInterrupt as error:
+                late = error
+        if late is not None:
+            raise late
 
 
 def _remove(unregister: Callable[[Any], None], listener: Any) -> None:

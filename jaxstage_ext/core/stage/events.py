@@ -58,14 +58,14 @@ def hear() -> Iterator[Heard]:
         with own_work(), kept_nan_checks():
             yield heard
     finally:
-        late: KeyboardInterrupt | None = None
-        while True:  # a second Ctrl-C may come before `uninterrupted` holds it back
+        is_deaf, late = False, None
+        while not is_deaf:  # a second Ctrl-C may come before `uninterrupted` holds it back
             try:
                 with uninterrupted():
                     _local.heard = outer
                     _remove(monitoring.unregister_event_duration_listener, on_duration)
                     _remove(monitoring.unregister_event_listener, on_event)
-                break
+                    is_deaf = True
             except KeyboardInterrupt as error:
                 late = error
         if late is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from interrupts import interrupt
 from jax import monitoring
 from jax._src import monitoring as listeners
 
+from jaxstage_ext.core.stage import events
 from jaxstage_ext.core.stage.events import hear
 
 
@@ -26,6 +28,24 @@ def test_an_interrupt_as_listening_begins_or_ends_leaves_no_listener(
         change(listener)
 
     monkeypatch.setattr(monitoring, name, interrupted)
+    with pytest.raises(KeyboardInterrupt), hear():
+        pass
+    assert ([*listeners._event_duration_secs_listeners], [*listeners._event_listeners]) == before
+
+
+def test_an_interrupt_before_others_are_held_back_leaves_no_listener(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [*listeners._event_duration_secs_listeners], [*listeners._event_listeners]
+    held, begun = events.uninterrupted, list[str]()
+
+    @contextlib.contextmanager
+    def late() -> Iterator[None]:
+        begun.append("block")
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        with held():
+            yield
+
+    monkeypatch.setattr(events, "uninterrupted", late)
     with pytest.raises(KeyboardInterrupt), hear():
         pass
     assert ([*listeners._event_duration_secs_listeners], [*listeners._event_listeners]) == before

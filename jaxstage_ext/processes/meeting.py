@@ -23,8 +23,8 @@ from jaxstage_ext.processes.disagreement import Group
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.1
 _PAUSE_SHARE = 0.1
 """A pause between looks, as a share of the time waited so far."""
-_SLICE = 0.3
-"""Seconds of one wait for a verdict, between which an interrupt takes effect."""
+SLICE = 0.3
+"""Seconds of one wait for a key, between which an interrupt takes effect."""
 _CHECK = 0.25
 """Seconds between looks at which processes have ended."""
 
@@ -192,7 +192,7 @@ class Meeting:
 
     def _follow(self) -> MeetingVerdict:
         leader = self.point.group[0]
-        while (text := self.store.wait(self.point.verdict, _SLICE)) is None:
+        while (text := self.store.wait(self.point.verdict, SLICE)) is None:
             if (verdict := self._look((leader,))) is not None:
                 return verdict
             self._waiting(self.waited, (leader,))

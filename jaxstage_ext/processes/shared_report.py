@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
-from jaxstage_ext.processes.meeting import KeyValueStore, MeetingPoint
+from jaxstage_ext.processes.meeting import SLICE, KeyValueStore, MeetingPoint
 from jaxstage_ext.processes.processes_disagree import ProcessesDisagree
 from jaxstage_ext.processes.program_texts import ProgramTexts
 
 _MOST_CHARACTERS = 3_000_000
 """Of a message: the store takes 4 MB of one."""
-_SLICE = 0.3
 NO_REPORT = "the processes disagree, and the process that compares them has not said in what"
 
 
@@ -50,6 +49,6 @@ class SharedReport:
         """The text of a key, waited for in slices so that an interrupt takes effect."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            if (text := self._store.wait(key, min(left, _SLICE))) is not None:
+            if (text := self._store.wait(key, min(left, SLICE))) is not None:
                 return text
         return None

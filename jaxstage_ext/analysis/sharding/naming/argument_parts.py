@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jaxstage_ext.analysis.sharding.dimensions import DimensionClass
-from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned
+from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned, trees_of
 from jaxstage_ext.analysis.sharding.naming.state_rows import StateRows
 from jaxstage_ext.analysis.sharding.row_use import RowUse, RowUses
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
@@ -36,7 +36,7 @@ def argument_parts(
     classes: Sequence[DimensionClass],
 ) -> ArgumentParts:
     """The parts of a program's arguments, in the order of the module. What is a guess is in `assumed`."""
-    found, trees = returned(arguments, results), _trees(arguments)
+    found, trees = returned(arguments, results), trees_of(arguments)
     others = _other_parameters(trees, found, classes)
     state = {name: found.intersection(leaves) for name, leaves in trees.items() if not found.isdisjoint(leaves)}
     rows = StateRows(arguments, module, state, bool(others))
@@ -102,10 +102,3 @@ def _other_parameters(
 
 def _with_any(classes: Sequence[DimensionClass], numbers: Collection[int]) -> frozenset[int]:
     return frozenset(leaf for one in classes if one.number in numbers for leaf, _ in one.arguments)
-
-
-def _trees(arguments: Sequence[NamedLeaf]) -> dict[str, list[int]]:
-    trees: dict[str, list[int]] = {}
-    for number, leaf in enumerate(arguments):
-        trees.setdefault(leaf.path.argument, []).append(number)
-    return trees

@@ -28,7 +28,7 @@ def returned(arguments: Sequence[NamedLeaf], results: Sequence[NamedLeaf]) -> fr
     A tree comes back where the results hold one with the same shapes in the same order. An argument that is a single
     array comes back where no tree does and a result, or a tuple's part, has its shape; each result counts once.
     """
-    trees = _trees(arguments)
+    trees = trees_of(arguments)
     parts = _parts(results)
     whole = [tree for tree in trees.values() if len(tree) > 1 and _shapes(arguments, tree) in parts]
     kept = whole or _single(arguments, results, trees)
@@ -48,7 +48,8 @@ def _single(
     return found
 
 
-def _trees(leaves: Sequence[NamedLeaf]) -> Mapping[str, Sequence[int]]:
+def trees_of(leaves: Sequence[NamedLeaf]) -> Mapping[str, Sequence[int]]:
+    """The numbers of the arrays of each argument, by its name."""
     trees: dict[str, list[int]] = defaultdict(list)
     for number, leaf in enumerate(leaves):
         trees[leaf.path.argument].append(number)

@@ -225,9 +225,12 @@ def _ends_well(error: BaseException | None) -> bool:
 
 
 def _first_line(error: BaseException | None) -> str:
+    """The type and the first line of how the user's block ended; the type alone where its `__str__` raises."""
     if error is None:
         return ""
-    line = str(error).strip().partition("\n")[0][:200]
+    line = ""
+    with contextlib.suppress(Exception):
+        line = str(error).strip().partition("\n")[0][:200]
     return f"{type(error).__name__}: {line}" if line else type(error).__name__
 
 

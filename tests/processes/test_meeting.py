@@ -1,4 +1,4 @@
-"""Processes that meet over a store: threads stand for them, a dictionary for the store. No JAX."""
+"""Processes that meet over a store: threads stand for them, a dictionary for the store. Free of JAX, but for the last."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
+from jaxstage_ext.core.jax_private import job_store
+from jaxstage_ext.processes import guarding
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.meeting import (
     ComparingEnded,
@@ -28,6 +31,7 @@ class MadeStore:
     texts: dict[str, str]
     changed: threading.Condition
     trips: list[str] = field(default_factory=list)
+    processes: int = 3
 
     def put(self, key: str, text: str) -> bool:
         self.trips.append("put")
@@ -182,3 +186,21 @@ def test_nobody_waits_for_one_in_which_comparing_has_failed() -> None:
     job.stores[0].put(f"{job.point.ends}0", ProcessEnd(0, EndKind.OFF, "", "", 0, "").to_json())
     with pytest.raises(ComparingEnded):
         Meeting(job.stores[1], job.point, 20.0).meet(arrival(1))
+
+
+class Unprintable(Exception):
+    """A user's error whose own text raises."""
+
+    def __str__(self) -> str:
+        raise KeyError("mine")
+
+
+def test_an_error_that_cannot_be_printed_ends_the_block_as_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = MadeJob().stores[1]
+    monkeypatch.setattr(job_store, "job_store", lambda: store)
+    with pytest.raises(Unprintable), guarding.guarded(1.0, tmp_path):
+        raise Unprintable
+    (told,) = store.texts.values()
+    assert ProcessEnd.from_json(told).error == "Unprintable"

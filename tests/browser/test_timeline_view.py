@@ -225,18 +225,31 @@ def test_a_click_on_an_event_selects_its_line_and_two_zoom_to_it(profiled: Noteb
     expect(panel.root.locator(".jxs-tl-seen")).not_to_have_text(whole)
 
 
+HEARD = """ground => {
+    window.jxsFingers = 0;
+    for (const [kind, by] of [["pointerdown", 1], ["pointerup", -1], ["pointercancel", -1]])
+        ground.addEventListener(kind, () => { window.jxsFingers += by; });
+    return new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+}"""
+
+
 def test_two_fingers_zoom_and_one_moves(lab: Server, open_notebook: Opener) -> None:
     notebook = open_notebook(lab, [MADE, HOSTILE], own_page=True)
     panel, page = opened(notebook), notebook.page
-    box = ground(panel).bounding_box()
-    assert box
-    middle, y = box["x"] + box["width"] / 2, box["y"] + 31
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    page.wait_for_function("navigator.maxTouchPoints === 2", polling=100)
+    lanes = ground(panel)
+    lanes.hover(position={"x": 200, "y": 31})  # once it stands still and nothing lies over it
+    lanes.evaluate(HEARD)
+    box = lanes.bounding_box()
+    assert box
+    middle, y = box["x"] + box["width"] / 2, box["y"] + 31
 
     def fingers(kind: str, *places: float) -> None:
         points = [{"x": middle + place, "y": y, "id": number} for number, place in enumerate(places)]
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_function("on => window.jxsFingers === on", arg=len(places), polling=100)
 
     whole = seen(panel)
     fingers("touchStart", -40, 40)

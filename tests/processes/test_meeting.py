@@ -1,4 +1,4 @@
-"""Processes that meet over a store: threads stand for them, a dictionary for the store. Free of JAX, but for the last."""
+"""Processes that meet over a store: threads stand for them, a dictionary for the store. JAX is in the last alone."""
 
 from __future__ import annotations
 

@@ -102,6 +102,26 @@ def descent(params: Any, gradient: Any, momentum: Any) -> Any:
     return jax.tree.map(lambda p, m: p - 0.1 * m, params, momentum), momentum
 
 
+def diffusion(grid: jax.Array, rate: jax.Array) -> jax.Array:
+    """A step of heat on a torus: each cell and its four neighbours."""
+    around = sum(jnp.roll(grid, shift, axis) for shift in (1, -1) for axis in (0, 1))
+    return grid + rate * (around - 4 * grid)
+
+
+def blurred(grid: jax.Array) -> jax.Array:
+    """The same neighbours by a convolution with a constant stencil."""
+    stencil = jnp.array([[0.0, 0.1, 0.0], [0.1, 0.6, 0.1], [0.0, 0.1, 0.0]])
+    return jax.scipy.signal.convolve2d(grid, stencil, mode="same")
+
+
+def bodies(state: Any, mass: jax.Array) -> Any:
+    """Gravity: each body meets each."""
+    apart = state["at"][None] - state["at"][:, None]
+    pull = (mass[None, :, None] * apart / ((apart**2).sum(-1, keepdims=True) + 0.1) ** 1.5).sum(1)
+    speed = state["speed"] + 0.01 * pull
+    return {"at": state["at"] + 0.01 * speed, "speed": speed}
+
+
 def softmax(params: Any, x: jax.Array, label: jax.Array) -> Any:
     """A classifier whose weights have the classes first: the first axis of all that has it, yet no batch."""
 
@@ -162,11 +182,24 @@ STATES = {
     "optimizer": State(
         descent, (weights(), weights(), weights()), (), {"params['up']": "MODEL MODEL"}, "",
     ),
+    "grid": State(diffusion, (normal(32, 48), jnp.float32(0.1)), (), {"grid": "SPATIAL SPATIAL"}, ""),
+    "stencil": State(blurred, (normal(32, 48),), (), {"grid": "SPATIAL SPATIAL"}, ""),
+    "bodies": State(
+        bodies, ({"at": normal(32, 3), "speed": normal(32, 3)}, jnp.ones(32)), (),
+        {"state['at']": "SPATIAL SPATIAL", "state['speed']": "SPATIAL SPATIAL", "mass": "SPATIAL"}, "",
+    ),
+    "product": State(
+        jnp.matmul, (normal(32, 16), normal(16, 24)), (), {"a": "BATCH MODEL", "b": "MODEL SPATIAL"}, "",
+    ),
+    "covariance": State(lambda x: x.T @ x / len(x), (normal(32, 16),), (), {"x": "BATCH SPATIAL"}, ""),
     "classes first": State(
         softmax, ({"weight": normal(16, 8), "bias": normal(16)}, normal(ROWS, 8), jnp.zeros(ROWS, jnp.int32)), (),
         {"params['weight']": "MODEL MODEL", "params['bias']": "MODEL", "x": "BATCH MODEL"}, "params",
     ),
 }  # fmt: skip
+
+
+SIMULATED = ("grid", "stencil", "bodies")
 
 
 def problem_of(function: Any, *arguments: Any) -> SearchProblem:
@@ -198,6 +231,14 @@ def changed_rows(state: State) -> tuple[int, set[int]]:
     return len(results[0][0]), rows
 
 
+def rows_that_follow(state: State) -> set[int]:
+    """The rows of the first result that change where the first row of the first argument does."""
+    first, *others = state.arguments
+    other = jax.tree.map(lambda leaf: leaf.at[0].add(0.5), first)
+    one, two = (jax.tree.leaves(state.program(given, *others))[0] for given in (first, other))
+    return {int(row) for row in np.argwhere(np.abs(np.asarray(one) - np.asarray(two)) > 1e-7)[:, 0]}
+
+
 @pytest.mark.parametrize("name", STATES)
 def test_rows_of_state_are_a_batch_and_features_are_not(name: str) -> None:
     state = STATES[name]
@@ -206,6 +247,9 @@ def test_rows_of_state_are_a_batch_and_features_are_not(name: str) -> None:
     assert {path: found[path] for path in state.roles} == state.roles
     updated = {one.path.partition("[")[0] for one in problem.arguments if one.is_parameter}
     assert updated == {state.parameters} or not state.parameters
+    if name in SIMULATED:
+        assert not updated and "batch" not in problem.by_name, "no weights, and no row is alone"
+        assert len(rows_that_follow(state)) > 1, "a run says that rows depend on each other"
     if name in ("flow", "carry", "time first", "environments"):
         assert "batch" in problem.by_name and problem.by_name["batch"].role is DimensionRole.BATCH
         assert any("batch" in one.dimensions for one in problem.arguments if repr(state.rows[0]) in one.path)

@@ -159,7 +159,7 @@ def _sources(program: Program) -> NamingSources:
     letters = einsum_letters(module, _classes(program))
     op_names = [op.name.rpartition(".")[2] for op in module.ops]
     parts = argument_parts(arguments, results, module, _classes(program))
-    return NamingSources(arguments, results, parts.parameters, letters, {}, op_names, parts.rows)
+    return NamingSources(arguments, results, parts.parameters, letters, {}, op_names, parts.rows, parts.simulated)
 
 
 def _argument_names(program: Program, leaves: Sequence[int | None]) -> list[str]:

@@ -9,6 +9,11 @@ NO_PARAMETERS = (
     "over an axis (FSDP) was not tried"
 )
 
+SIMULATED = (
+    "what returns was taken for the state of a simulation: its elements meet their neighbours or each other, and no "
+    "product of matrices reads it; so storing parameters over an axis (FSDP) was not tried"
+)
+
 CALLS_PYTHON = (
     "the program calls back into Python, which one device does for all: what moving values to it takes is not in the "
     "estimates"

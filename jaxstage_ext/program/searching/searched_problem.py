@@ -10,6 +10,7 @@ from jaxstage_ext.analysis.sharding.naming.argument_parts import ArgumentParts, 
 from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension, renamed
 from jaxstage_ext.core.call import has_method
+from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import given_names, named_dimensions
@@ -48,7 +49,7 @@ def posed(program: Program, limits: SearchLimits) -> PosedProblem:
         arguments=_arguments(searchable, dimensions, parameters),
         dimensions=_dimensions(searchable, dimensions, classes, parts),
         devices=device_count(program),
-        twins={} if is_wrapped else _twins(searchable, parameters | parts.carried),
+        twins={} if is_wrapped else _twins(searchable, parameters | parts.carried | parts.simulated),
         results=len(results),
         room=device_memory(program).memory,
         order_matters=_has_hosts(program),
@@ -78,6 +79,8 @@ def _twins(searchable: SearchableProgram, parameters: frozenset[int]) -> dict[in
 
 def _notes(arguments: Sequence[NamedLeaf], parts: ArgumentParts) -> list[str]:
     """What it rests on which arguments are parameters, if that is unsure."""
+    if parts.simulated:
+        return [wording.SIMULATED]
     if not parts.parameters:
         return [wording.NO_PARAMETERS]
     if not parts.assumed:
@@ -109,8 +112,9 @@ def _dimensions(
     by_number = {one.number: one for one in classes}
     name_of = {number: one.name for one in dimensions for number in one.classes}
     experts = expert_dimensions(searchable.module, classes, parts.parameters)
+    contracted = _contracted(searchable.module, classes)
     return tuple(
-        SearchedDimension(one.name, _role(one, parts, experts), _meets(one, by_number, name_of))
+        SearchedDimension(one.name, _role(one, parts, experts, contracted), _meets(one, by_number, name_of))
         for one in dimensions
         if one.arguments
     )
@@ -121,14 +125,32 @@ def _meets(one: NamedDimension, classes: Mapping[int, DimensionClass], name_of: 
     return frozenset(met - {one.name})
 
 
-def _role(one: NamedDimension, parts: ArgumentParts, experts: frozenset[int]) -> DimensionRole:
+def _contracted(module: PartitionableModule, classes: Sequence[DimensionClass]) -> frozenset[int]:
+    """The classes that a matrix product or a convolution sums over."""
+    return frozenset(
+        one.number
+        for one in classes
+        for at, factor in one.factors
+        if (op := module.ops[at]).is_matmul and op.rule is not None and factor in op.rule.reduction
+    )
+
+
+def _role(
+    one: NamedDimension, parts: ArgumentParts, experts: frozenset[int], contracted: frozenset[int]
+) -> DimensionRole:
+    leaves = {leaf for leaf, _ in one.arguments}
     if not parts.rows.isdisjoint(one.classes):
         return DimensionRole.BATCH
     if not experts.isdisjoint(one.classes):
         return DimensionRole.EXPERT
-    if any(leaf in parts.parameters for leaf, _ in one.arguments):
+    if not parts.parameters.isdisjoint(leaves):
         return DimensionRole.MODEL
-    return DimensionRole.BATCH if any(axis == 0 for _, axis in one.arguments) else DimensionRole.SPATIAL
+    if not parts.simulated.isdisjoint(leaves):
+        return DimensionRole.SPATIAL
+    axes = {axis for _, axis in one.arguments}
+    if 0 in axes and len(axes) > 1 and not parts.parameters and not contracted.isdisjoint(one.classes):
+        return DimensionRole.MODEL
+    return DimensionRole.BATCH if 0 in axes else DimensionRole.SPATIAL
 
 
 def _has_hosts(program: Program) -> bool:

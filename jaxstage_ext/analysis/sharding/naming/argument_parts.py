@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from jaxstage_ext.analysis.sharding.dimensions import DimensionClass
 from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf, returned, trees_of
+from jaxstage_ext.analysis.sharding.naming.moving_state import moves_itself
 from jaxstage_ext.analysis.sharding.naming.state_rows import StateRows
 from jaxstage_ext.analysis.sharding.row_use import RowUse, RowUses
 from jaxstage_ext.ir.partitioning.partitionable_module import PartitionableModule, PartitionOp
@@ -21,12 +22,14 @@ class ArgumentParts:
       rows: the classes of dimensions along which state is a batch: chains, an ensemble, a sequence model's carry.
       assumed: the arguments whose trees were taken for parameters though they do not return.
       carried: the arguments that return with rows, and are no parameters; an array alone may return by chance.
+      simulated: the arguments that return as the state of a simulation, whose cells or bodies move each other.
     """
 
     parameters: frozenset[int] = frozenset()
     rows: frozenset[int] = frozenset()
     assumed: tuple[str, ...] = ()
     carried: frozenset[int] = frozenset()
+    simulated: frozenset[int] = frozenset()
 
 
 def argument_parts(
@@ -36,7 +39,21 @@ def argument_parts(
     classes: Sequence[DimensionClass],
 ) -> ArgumentParts:
     """The parts of a program's arguments, in the order of the module. What is a guess is in `assumed`."""
-    found, trees = returned(arguments, results), trees_of(arguments)
+    found = returned(arguments, results)
+    parts = _trained_parts(arguments, found, module, classes)
+    if parts.assumed or not moves_itself(parts.parameters, module, classes):
+        return parts
+    return replace(parts, parameters=frozenset(), simulated=parts.parameters)
+
+
+def _trained_parts(
+    arguments: Sequence[NamedLeaf],
+    found: frozenset[int],
+    module: PartitionableModule,
+    classes: Sequence[DimensionClass],
+) -> ArgumentParts:
+    """The parts, where what returns is taken for parameters and their state."""
+    trees = trees_of(arguments)
     others = _other_parameters(trees, found, classes)
     state = {name: found.intersection(leaves) for name, leaves in trees.items() if not found.isdisjoint(leaves)}
     rows = StateRows(arguments, module, state, bool(others))

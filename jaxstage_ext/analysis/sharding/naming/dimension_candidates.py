@@ -36,6 +36,7 @@ class NamingSources:
       given: names that the author's annotations have for axes of arguments.
       op_names: the name of each operation.
       rows: the numbers of the classes along which updated arguments are a batch: chains, members of an ensemble.
+      simulated: the numbers of the arguments that are the state of a simulation.
     """
 
     arguments: Sequence[NamedLeaf]
@@ -45,6 +46,7 @@ class NamingSources:
     given: Mapping[Member, str] = field(default_factory=dict)
     op_names: Sequence[str] = ()
     rows: Collection[int] = ()
+    simulated: Collection[int] = ()
 
 
 class DimensionCandidates:
@@ -125,9 +127,10 @@ def _batch(groups: Sequence[DimensionGroup], sources: NamingSources) -> int:
     """The group that is the batch: the rows of carried state, or else the first axis of arguments that are no
     parameters, and in no parameter; or -1.
     """
+    others = {*sources.parameters, *sources.simulated}
 
     def is_of_data(group: DimensionGroup) -> bool:
-        return bool(group.arguments) and not any(leaf in sources.parameters for leaf, _ in group.arguments)
+        return bool(group.arguments) and not any(leaf in others for leaf, _ in group.arguments)
 
     of_data = [at for at, group in enumerate(groups) if is_of_data(group)]
     carried = [at for at in of_data if not set(sources.rows).isdisjoint(groups[at].numbers)]

@@ -25,6 +25,8 @@ ROOMS = {
     "profiling": ("report", "store", "ir", "worker", "core"),
     "compilation": ("report", "store", "ir", "worker", "core"),
     "processes": ("report", "ir", "core", "compilation"),
+    "processes.inside": ("report", "ir", "core", "compilation", "processes"),
+    "processes.engines": ("report", "core", "processes", "processes.inside"),
     "program": ("report", "store", "ir", "worker", "core", "analysis", "search", "profiling", "compilation"),
     "findings": ("report", "ir", "core", "analysis", "compilation", "program"),
     "views": ("report", "store", "ir", "analysis", "search", "profiling", "compilation", "program", "findings"),

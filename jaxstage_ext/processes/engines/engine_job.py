@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Protocol
 from jaxstage_ext.processes.engines import engines_wording
 from jaxstage_ext.processes.engines.engine_answer import Answer
 from jaxstage_ext.processes.engines.engine_errors import NoJob
+from jaxstage_ext.processes.engines.process_stack import StackFile
+from jaxstage_ext.processes.engines.whereabouts import PlaceLabel, Whereabouts
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 
 PATIENCE = 5.0
@@ -27,6 +30,8 @@ class EngineProcess:
       pid: its number in the system of its host.   host: the host's name.
       engine: the number that ipyparallel has given the engine.
       devices: how many devices are its own.
+      stacks: where it writes its stacks; None where it was not set up for that.
+      journal: the path of its journal on its host.
     """
 
     process: int
@@ -34,6 +39,8 @@ class EngineProcess:
     host: str
     engine: int
     devices: int
+    stacks: StackFile | None = None
+    journal: str = ""
 
 
 class PendingAnswer(Protocol):
@@ -52,6 +59,14 @@ class EngineChannel(Protocol):
     def send(self, process: EngineProcess, call: EngineCall) -> PendingAnswer:
         """Have a process make a call. Raises JobLost where no process can be reached."""
 
+    def how_it_ended(self, process: EngineProcess) -> str | None:
+        """What is known of the end of a process; None while it runs, or where nothing can be known of it."""
+
+
+def plain_label(file: str, line: int) -> str:
+    """A line by its file's name alone."""
+    return f"{os.path.basename(file)}:{line}"
+
 
 class EngineJob:
     """One running job, seen from the notebook's kernel.
@@ -60,12 +75,16 @@ class EngineJob:
       processes: its processes, in the order of their indices.
       is_ours: whether `%processes start` started it; otherwise it is reached over the user's client.
       channel: what reaches the engines.
+      notes: what is to be known of it, such as that its processes have different versions.
       say: prints a line for the user.
+      label: how a line of code is named to the user.
     """
 
     def __init__(self, processes: Sequence[EngineProcess], channel: EngineChannel, is_ours: bool) -> None:
         self.processes, self.channel, self.is_ours = tuple(processes), channel, is_ours
+        self.notes: tuple[str, ...] = ()
         self.say: Callable[[str], object] = print
+        self.label: PlaceLabel = plain_label
 
     @property
     def size(self) -> int:
@@ -99,17 +118,35 @@ class EngineJob:
         self._wait(pending, PATIENCE if patience is None else patience)
         return tuple(one.answer() for one in pending)
 
+    def activate(self) -> None:
+        """Have `%px` and `%%px` run in these processes, where they are ours."""
+
+    def stop(self) -> None:
+        """End what it has started, which are its processes where it is ours."""
+
+    def end_process(self, process: EngineProcess) -> None:
+        """Kill one process."""
+        raise NotImplementedError
+
     def _wait(self, pending: Sequence[PendingAnswer], patience: float) -> None:
         began, next_line = time.monotonic(), patience
         for one in pending:
             while not one.wait(SLICE):
                 if time.monotonic() - began > next_line:
                     next_line *= 2
-                    self.say(self.where())
+                    self.say(engines_wording.no_answer(self.where(), time.monotonic() - began))
 
-    def where(self) -> str:
-        """Where each process is just now, one line each."""
-        return engines_wording.no_answer(self.size)
+    def where(self) -> list[Whereabouts]:
+        """Where each process is just now, in their order. Takes about a second at most."""
+        from jaxstage_ext.processes.engines import locating
+
+        return locating.locate(self.processes, self.channel, self.label)
+
+    def programs(self) -> dict[int, str | None]:
+        """The last program of several processes that each has run first; None where that is not known."""
+        from jaxstage_ext.processes.engines import locating
+
+        return {one.process: locating.last_program(one) for one in self.processes}
 
 
 class _Current:

@@ -124,8 +124,8 @@ def whereabouts(
     user = next((place for place, frame in enumerate(stack) if _is_users(frame)), None)
     seconds = None if notes.busy_since is None else max(now - notes.busy_since, 0.0)
     if user is None:
-        activity = _inner_activity(stack) or _outer_activity(stack)
-        return Whereabouts(process, activity, seconds=None if activity is EngineActivity.IDLE else seconds)
+        outer = _inner_activity(stack) or _outer_activity(stack)
+        return Whereabouts(process, outer, seconds=None if outer is EngineActivity.IDLE else seconds)
     frame = stack[user]
     line = names(frame.file, frame.line)
     activity, program = _inner_activity(stack[:user]), _program(frame, notes)

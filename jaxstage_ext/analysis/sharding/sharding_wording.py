@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
+from jaxstage_ext.analysis.sharding.process_parts import ProcessPart, process_parts
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
 from jaxstage_ext.report.text.still_table import Head, StillTable, lines
@@ -12,6 +14,8 @@ from jaxstage_ext.report.text.units import scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""
+MOST_SHAPES, MOST_PROCESSES = 3, 8
+"""Most shapes of processes named, and most processes listed for each."""
 CHOOSER_NOT_KEPT = "an executable does not say who chose it"
 NOT_SENT = "not sent: unused"
 OTHER_RANK = "the sharding is for values of another rank"
@@ -29,7 +33,8 @@ def _lines(name: str, value: ShardingMap, places: Sequence[DevicePlace]) -> Iter
     if not value.fits:
         yield f"Which device holds what is unknown: {sharding.problem or OTHER_RANK}."
         return
-    yield f"{'; '.join(_shares(value))}."
+    local = per_process(value, places)
+    yield f"{'; '.join([*_shares(value), *([f'{local} per process'] if local else [])])}."
     if sharding.devices > 1:
         yield from _slices(value, places)
 
@@ -43,6 +48,51 @@ def per_device(value: ShardingMap) -> str:
     """`f32[4,128] per device, 2.05 kB`, of a value whose sharding is known."""
     size = f", {scaled(value.shard_bytes, 'B')}" if value.shard_bytes is not None else ""
     return f"{array(value.dtype, value.shard_shape or ())} per device{size}"
+
+
+def per_process(value: ShardingMap, places: Sequence[DevicePlace]) -> str:
+    """What each process holds, `f32[8,128]`, the processes beside it where they hold different shapes, or only some
+    hold any; "" where there is one process, or where that is unknown.
+    """
+    if processes(places) < 2:
+        return ""
+    holding: dict[str, list[int]] = {}
+    for part in process_parts(value, places):
+        holding.setdefault(_part(value, part), []).append(part.process)
+    if len(holding) == 1 and len(next(iter(holding.values()))) == processes(places):
+        return next(iter(holding))
+    named = [f"{text} ({numbered(numbers)})" for text, numbers in holding.items()]
+    more = [f"{len(named) - MOST_SHAPES:,} more shapes"] if len(named) > MOST_SHAPES else []
+    return ", ".join([*named[:MOST_SHAPES], *more])
+
+
+def held_by(value: ShardingMap, places: Sequence[DevicePlace], process: int) -> str:
+    """What this process holds of a value of several, and which processes hold it where this one holds nothing."""
+    if processes(places) < 2 and {place.process for place in places} == {process}:
+        return ""
+    parts = {part.process: part for part in process_parts(value, places)}
+    if not parts:
+        return ""
+    if (own := parts.get(process)) is None:
+        return f"This process ({process}) holds nothing of it; it is on {numbered(list(parts))}."
+    where = "" if own.bounds is None else f": {spelled(own.bounds)}"
+    return f"This process ({process}) holds {_part(value, own)}{where}."
+
+
+def _part(value: ShardingMap, part: ProcessPart) -> str:
+    if part.shape is not None:
+        return array(value.dtype, part.shape)
+    return f"{part.elements:,} of {math.prod(value.shape):,} elements, not one block"
+
+
+def numbered(numbers: Sequence[int]) -> str:
+    """`process 3`, `processes 0 to 3`, `processes 0, 2, 5 and 60 more`."""
+    if len(numbers) == 1:
+        return f"process {numbers[0]}"
+    if list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"processes {numbers[0]} {'and' if len(numbers) == 2 else 'to'} {numbers[-1]}"
+    more = f" and {len(numbers) - MOST_PROCESSES:,} more" if len(numbers) > MOST_PROCESSES else ""
+    return f"processes {', '.join(map(str, numbers[:MOST_PROCESSES]))}{more}"
 
 
 def copies(value: ShardingMap) -> str:

@@ -38,7 +38,7 @@ def device_memory(program: Program) -> DeviceMemory:
 
 def _here_of(program: Program) -> int:
     """How many of a CPU program's devices are this process's: other processes have machines of their own."""
-    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
+    if not program_devices.of_several_processes(program):
         return program_devices.device_count(program)
     own = [place for place in program_devices.device_places(program) if place.process in (None, jax.process_index())]
     return max(len(own), 1)

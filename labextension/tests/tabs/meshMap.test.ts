@@ -59,12 +59,12 @@ describe("its charts", () => {
     expect(charts(half, places)[0]?.name).toBe("devices");
     const sheet = spots(chart("devices", half), half, 0, 1, []);
     expect(sheet.map((line) => line.map(({ part }) => part))).toEqual([[-1, -1, -1, -1], [0, 1, 2, 3]]);
-    expect(describeSpot(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of host 0: nothing of w");
+    expect(describeSpot(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of process 0: nothing of w");
   });
 
   it("say who is where and what it holds", () => {
     const sheet = spots(chart("mesh"), layout, 0, 1, []);
-    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50% filled");
+    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of process 1: w[6:7, 0:2], 50% filled");
     const array = spots(chart("array"), layout, -1, 0, []);
     expect(describeSpot(array[0]?.[0] as never, layout, [], percent)).toBe("device 0, device 1: w[0:2, 0:2]");
   });

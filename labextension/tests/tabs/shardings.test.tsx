@@ -56,10 +56,10 @@ describe("the shardings", () => {
   it("tell by pointer and by arrows what a device holds, and mark those that hold the same", async () => {
     await open(ShardingsView, ".jxs-map-cell");
     point(cells()[2]);
-    await soon(() => expect(tip()).toBe("device 2 at (0, 1, 0) of host 0: w[2:4, 0:2]"));
+    await soon(() => expect(tip()).toBe("device 2 at (0, 1, 0) of process 0: w[2:4, 0:2]"));
     expect($$(".jxs-map-same").map((cell) => cell.dataset.device)).toEqual(["2", "3"]);
     key($(".jxs-map-grid"), "ArrowDown");
-    await soon(() => expect(tip()).toContain("device 4 at (0, 0, 1) of host 1"));
+    await soon(() => expect(tip()).toContain("device 4 at (0, 0, 1) of process 1"));
     key($(".jxs-map-grid"), "ArrowUp");
     key($(".jxs-map-grid"), "ArrowRight");
     await soon(() => expect(tip()).toContain("device 3"));

@@ -49,8 +49,9 @@ def gathered_compiles(ask: AskProcesses) -> JobCompiles:
 
 
 def _keys(merged: MergedCompiles, ask: AskProcesses) -> Mapping[tuple[ProgramName, int], ComparedKeys]:
-    """How keys differ, of the first programs whose keys do."""
-    differing = [one for one in merged.programs if one.has_other_keys][:_MOST_COMPARED]
+    """How keys differ, of the first programs whose keys do, jitted functions before eager operations."""
+    differing = sorted((one for one in merged.programs if one.has_other_keys), key=lambda one: one.is_eager)
+    differing = differing[:_MOST_COMPARED]
     numbers = {log["process"]: [_number(one, log["process"]) for one in differing] for log in merged.logs}
     keys: dict[int, Mapping[int, KeyForm]] = {}
     for process, wanted in numbers.items():

@@ -47,6 +47,11 @@ class JobProgram:
         return {process: sum(filter(None, taken)) for process, taken in stages.items()}
 
     @property
+    def is_eager(self) -> bool:
+        """Whether it is of an operation outside any jitted function."""
+        return any(row["is_eager"] for row in self.rows.values())
+
+    @property
     def has_other_keys(self) -> bool:
         """Whether its key in the persistent cache differs between processes."""
         return len({row["key"] for row in self.rows.values() if row["key"]}) > 1
@@ -93,6 +98,10 @@ class MergedCompiles:
 
     logs: tuple[ProcessLogForm, ...]
     missing: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """How many records there are in all."""
+        return sum(len(log["rows"]) for log in self.logs)
 
     @cached_property
     def programs(self) -> tuple[JobProgram, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.compilation.records.record_outcome import cache_words
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.processes.job_compiles import CacheUse, JobProgram, MergedCompiles, OrderDifference, ProgramName
 from jaxstage_ext.processes.key_comparison import ComparedKeys, KeyDifferenceBetween
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.units import duration, plural
 
@@ -23,15 +24,6 @@ _ON_CPU = (
     "On CPUs each process describes its devices by a topology of its own, which is part of the key. Only process 0 "
     "writes entries, so other processes never find one."
 )
-
-
-def named(processes: Sequence[int]) -> str:
-    """`process 3`, `processes 0 to 3`, `processes 0, 2, 5 and 60 more`."""
-    if len(processes) == 1:
-        return f"process {processes[0]}"
-    if list(processes) == list(range(processes[0], processes[-1] + 1)):
-        return f"processes {processes[0]} {'and' if len(processes) == 2 else 'to'} {processes[-1]}"
-    return f"processes {some([*map(str, processes)], 8)}"
 
 
 def program(name: ProgramName) -> str:
@@ -56,7 +48,7 @@ def sentences(merged: MergedCompiles) -> Iterator[str]:
     """What else is to be said of all processes, the most important first."""
     if (difference := merged.order_difference) is not None:
         yield order(difference)
-    for one in [one for one in merged.programs if one.absent][:_NAMED]:
+    for one in [one for one in merged.programs if {*one.absent} - {*merged.missing}][:_NAMED]:
         yield absent(one, merged)
     if merged.programs:
         yield waiting(merged)
@@ -69,7 +61,7 @@ def sentences(merged: MergedCompiles) -> Iterator[str]:
 
 def order(difference: OrderDifference) -> str:
     """Where the order differs, and what that does."""
-    each = " and ".join(f"{named(who)} compiled {program(name)}" for name, who in difference.compiled.items())
+    each = " and ".join(f"{process_names(who)} compiled {program(name)}" for name, who in difference.compiled.items())
     return (
         f"The order differs: as program {difference.place} of those in common, {each}. Programs that exchange data "
         "must be called in one order, or the job hangs or computes wrong values."
@@ -79,8 +71,9 @@ def order(difference: OrderDifference) -> str:
 def absent(one: JobProgram, merged: MergedCompiles) -> str:
     """Which processes have no record of a program."""
     late = [log["process"] for log in merged.logs if log["process"] in one.absent and not log["was_on"]]
-    why = f"; the log of {named(late)} is kept only since it was asked for" if late else ""
-    return f"{program(one.name)} runs on {named(one.spans)}, and {named(one.absent)} has no record of it{why}."
+    why = f"; the log of {process_names(late)} is kept only since it was asked for" if late else ""
+    lacks = f"no record of it in {process_names(one.absent)}{why}"
+    return f"{program(one.name)} runs on {process_names(one.spans)}, with {lacks}."
 
 
 def waiting(merged: MergedCompiles) -> str:
@@ -119,19 +112,17 @@ def cache_use(use: CacheUse) -> str:
 def _counted(outcome: CacheOutcome, count: int) -> str:
     if outcome is CacheOutcome.HIT:
         return plural(count, "hit")
-    words = cache_words(outcome).removeprefix("miss, ")
-    return f"{plural(count, 'miss', 'misses')} ({words})"
+    words = cache_words(outcome)
+    return f"{plural(count, 'miss', 'misses')} ({words.partition(', ')[2] or words})"
 
 
 def keys(name: ProgramName, compared: ComparedKeys, platform: str) -> str:
     """In what the keys of a program differ, and why that is so on CPUs."""
-    differing = [_difference(one) for one in compared.differences]
-    unknown = [f"the key of process {process} is unknown: {why}" for process, why in compared.unknown.items()]
-    said = [f"differs between processes in {', '.join(differing)}"] if differing else []
-    if not said and not unknown:
-        return f"The cache key of {program(name)} differs between processes; its parts are the same."
+    differing = ", ".join(map(_difference, compared.differences))
+    unknown = [f"that of process {process} is unknown: {why}" for process, why in compared.unknown.items()]
+    what = f" in {differing}" if differing else "" if unknown else "; in what is unknown"
     on_cpu = platform == "cpu" and any(one.is_fingerprint for one in compared.differences)
-    text = f"The cache key of {program(name)} {'; '.join([*said, *unknown])}."
+    text = f"The cache key of {program(name)} differs between processes{'; '.join([what, *unknown])}."
     return f"{text} {_ON_CPU}" if on_cpu else text
 
 
@@ -157,17 +148,16 @@ def caches(one: JobProgram) -> str:
         said.setdefault(row["cache_words"] or "not in use", []).append(process)
     if len(said) == 1:
         return next(iter(said))
-    return "; ".join(f"{named(processes)}: {words}" for words, processes in said.items())
+    return "; ".join(f"{process_names(processes)}: {words}" for words, processes in said.items())
 
 
 def differing_parts(compared: ComparedKeys | None, has_other_keys: bool) -> str | None:
-    """The parts of the key that differ, in a cell; None where they are unknown."""
+    """The parts in which the keys differ, in a cell; "" where the keys are the same, None where that is unknown."""
     if not has_other_keys:
-        return "the same"
-    if compared is None or (not compared.differences and compared.unknown):
+        return ""
+    if compared is None or not compared.differences:
         return None
-    parts = dict.fromkeys(one.what or one.part.value for one in compared.differences)
-    return f"{', '.join(parts)} differ" if len(parts) > 1 else f"{', '.join(parts)} differs"
+    return ", ".join(dict.fromkeys(one.what or one.part.value for one in compared.differences))
 
 
 def missing_key(compared: ComparedKeys | None) -> str:

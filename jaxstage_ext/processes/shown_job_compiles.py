@@ -12,6 +12,7 @@ from jaxstage_ext.processes.compile_row_form import CompileRowForm
 from jaxstage_ext.processes.job_compiles import JobProgram, MergedCompiles, ProgramName
 from jaxstage_ext.processes.key_comparison import ComparedKeys
 from jaxstage_ext.report.table import Column, Place, Table
+from jaxstage_ext.report.text.process_names import process_numbers
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
 
@@ -48,17 +49,19 @@ class JobCompiles(MergedCompiles):
         reasons: dict[Place, str] = {}
         for at, (one, waited, differing) in enumerate(zip(made, waits, parts, strict=True)):
             reasons |= {} if waited is not None else {(at, "wait"): self._why_no_wait(one)}
-            reasons |= {} if differing is not None else {(at, "cache keys"): wording.missing_key(compared[at])}
+            reasons |= (
+                {} if differing is not None else {(at, "cache keys differ in"): wording.missing_key(compared[at])}
+            )
         columns = {
             "program": Column([wording.program(one.name) for one in made], doc="The function and its arguments."),
             "line": Column([next(iter(one.rows.values()))["line"] for one in made], doc="The user's line."),
-            "processes": Column([_numbers(one.spans) for one in made], doc="Those whose devices it runs on."),
+            "processes": Column([process_numbers(one.spans) for one in made], doc="Those whose devices it runs on."),
             "slowest": Column([max(one.seconds, key=one.seconds.__getitem__) for one in made], is_whole=True,
                               doc="The process in which its stages took longest."),
             "seconds": Column([max(one.seconds.values()) for one in made], "s", "Its stages in that process."),
             "wait": Column(waits, "s", "From the first process that had it ready to the last."),
             "persistent cache": Column([wording.caches(one) for one in made], doc="What JAX's persistent cache did."),
-            "cache keys": Column(parts, doc="In what the keys of the processes differ."),
+            "cache keys differ in": Column(parts, doc="Parts of the key that differ between processes."),
         }  # fmt: skip
         return Table("programs of several processes", columns, reasons)
 
@@ -117,13 +120,9 @@ def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:
         "outcome": Column([row["outcome"] for row in rows], doc="How it ended."),
         "served by": Column([", ".join(row["served_by"]) for row in rows], doc="Caches that spared it a stage."),
         "persistent cache": Column([row["cache_words"] for row in rows], doc="What JAX's persistent cache did."),
-        "processes": Column([_numbers(row["processes"]) for row in rows], doc="Those whose devices it runs on."),
+        "processes": Column([process_numbers(row["processes"]) for row in rows], doc="Those whose devices it runs on."),
     }  # fmt: skip
     return Table("compiles of all processes", columns, reasons)
-
-
-def _numbers(processes: Sequence[int]) -> str:
-    return wording.named(processes).partition(" ")[2] if processes else ""
 
 
 def _time(seconds: float) -> str:

@@ -9,13 +9,14 @@ from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.process_parts import ProcessPart, process_parts
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.still_table import Head, StillTable, lines
-from jaxstage_ext.report.text.units import scaled, share
+from jaxstage_ext.report.text.units import plural, scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""
-MOST_SHAPES, MOST_PROCESSES = 3, 8
-"""Most shapes of processes named, and most processes listed for each."""
+MOST_SHAPES = 3
+"""Most shapes of processes named."""
 CHOOSER_NOT_KEPT = "an executable does not say who chose it"
 NOT_SENT = "not sent: unused"
 OTHER_RANK = "the sharding is for values of another rank"
@@ -61,8 +62,8 @@ def per_process(value: ShardingMap, places: Sequence[DevicePlace]) -> str:
         holding.setdefault(_part(value, part), []).append(part.process)
     if len(holding) == 1 and len(next(iter(holding.values()))) == processes(places):
         return next(iter(holding))
-    named = [f"{text} ({numbered(numbers)})" for text, numbers in holding.items()]
-    more = [f"{len(named) - MOST_SHAPES:,} more shapes"] if len(named) > MOST_SHAPES else []
+    named = [f"{text} ({process_names(numbers)})" for text, numbers in holding.items()]
+    more = [plural(len(named) - MOST_SHAPES, "more shape")] if len(named) > MOST_SHAPES else []
     return ", ".join([*named[:MOST_SHAPES], *more])
 
 
@@ -74,25 +75,21 @@ def held_by(value: ShardingMap, places: Sequence[DevicePlace], process: int) -> 
     if not parts:
         return ""
     if (own := parts.get(process)) is None:
-        return f"This process ({process}) holds nothing of it; it is on {numbered(list(parts))}."
+        return f"This process ({process}) holds nothing of it; it is on {process_names(list(parts))}."
     where = "" if own.bounds is None else f": {spelled(own.bounds)}"
     return f"This process ({process}) holds {_part(value, own)}{where}."
+
+
+def of_another(places: Sequence[DevicePlace]) -> str:
+    """Whose devices these are where that is another process than the first, ` of process 1`; else ""."""
+    of = {place.process for place in places}
+    return f" of process {of.pop()}" if len(of) == 1 and of != {0} and of != {None} else ""
 
 
 def _part(value: ShardingMap, part: ProcessPart) -> str:
     if part.shape is not None:
         return array(value.dtype, part.shape)
     return f"{part.elements:,} of {math.prod(value.shape):,} elements, not one block"
-
-
-def numbered(numbers: Sequence[int]) -> str:
-    """`process 3`, `processes 0 to 3`, `processes 0, 2, 5 and 60 more`."""
-    if len(numbers) == 1:
-        return f"process {numbers[0]}"
-    if list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
-        return f"processes {numbers[0]} {'and' if len(numbers) == 2 else 'to'} {numbers[-1]}"
-    more = f" and {len(numbers) - MOST_PROCESSES:,} more" if len(numbers) > MOST_PROCESSES else ""
-    return f"processes {', '.join(map(str, numbers[:MOST_PROCESSES]))}{more}"
 
 
 def copies(value: ShardingMap) -> str:

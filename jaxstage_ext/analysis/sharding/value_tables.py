@@ -82,7 +82,7 @@ class Shardings:
     def _parts(self) -> list[Part]:
         count = len(self.places) or 1
         several = processes(self.places)
-        of = f" of {several:,} processes" if several > 1 else ""
+        of = f" of {several:,} processes" if several > 1 else wording.of_another(self.places)
         mesh = f"mesh {self.mesh}" if self.mesh else "no mesh"
         head = f"{count:,} device{'s' if count > 1 else ''}{of}, {mesh}"
         return [head, self.table]

@@ -6,12 +6,13 @@ WORDS: a folder for JAX's persistent cache.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
-from joined import FOLDER, PROCESS, PROCESSES, WORDS, finish, here, join, mesh, ones
+from joined import PROCESS, PROCESSES, WORDS, finish, here, join, mesh, ones
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import survey
@@ -20,7 +21,7 @@ from jaxstage_ext.processes.inside import compile_rows
 from jaxstage_ext.program.device.device_figures import device_memory
 
 
-def rows_of_this_process(array: jax.Array) -> list[list[list[int]]]:
+def bounds_held(array: jax.Array) -> list[list[list[int]]]:
     """The slices that JAX says this process holds, each once."""
     found = {
         tuple(part.indices(size)[:2] for part, size in zip(shard.index, array.shape, strict=True))
@@ -30,7 +31,6 @@ def rows_of_this_process(array: jax.Array) -> list[list[list[int]]]:
 
 
 def own_work(x):
-    """Compiled by this process for its own device."""
     return x * 2 + PROCESS
 
 
@@ -46,6 +46,48 @@ def third(x):
     return x.mean(0)
 
 
+def compiled() -> dict[str, Any]:
+    """The log after programs in another order in each process, one of its own, and one that the cache may have."""
+    for function in [first, second][:: 1 - 2 * PROCESS]:
+        jax.jit(function).lower(x).compile()
+        time.sleep(0.2 * PROCESS)
+    jax.jit(own_work)(jnp.ones(3))
+    value = here(jax.jit(third)(x))
+    jax.clear_caches()
+    jax.jit(third).lower(x).compile()
+    log = compile_rows.compile_rows()
+    numbers = [row["number"] for row in log["rows"]]
+    return {"value": value, "log": log, "keys": compile_rows.cache_keys(numbers)}
+
+
+def inspected() -> dict[str, Any]:
+    """A program of all processes, and the same after it was saved."""
+    made = jaxstage_ext.inspect(jax.jit(lambda x, w: {"y": x @ w, "z": x.sum()}), x, w)
+    return {
+        "map": str(made.shardings),
+        "saved": made.to_json(),
+        "memory": device_memory(made.program).title,
+        "targets": survey.text().split("\n")[0],
+        "live": str(sharding_magic.shown("x", {"x": x})),
+        "both": str(sharding_magic.shown("v", {"v": {"x": x, "w": w}})),
+        "cache": str(jaxstage_ext.compile_cache()),
+    }
+
+
+def elsewhere() -> dict[str, Any]:
+    """An array of which this process holds nothing, a program on it, and one that JAX refuses because of it."""
+    alone = NamedSharding(jax.sharding.Mesh([jax.devices()[PROCESSES - 1 - PROCESS]], ("x",)), PartitionSpec("x"))
+    far = jax.make_array_from_callback((4, 2), alone, lambda _: np.ones((4, 2), np.float32), dtype=np.float32)
+    made = jaxstage_ext.inspect(jax.jit(lambda x: x * 2), far)
+    told = {"live": str(sharding_magic.shown("far", {"far": far})), "map": str(made.shardings)}
+    told["memory"] = device_memory(made.program).reason
+    try:
+        jaxstage_ext.inspect(jax.jit(lambda x, far: x @ far), x, far)
+    except ValueError as error:
+        told["refused"] = str(error)
+    return told
+
+
 if __name__ == "__main__":
     jax.config.update("jax_compilation_cache_dir", WORDS[0])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -53,44 +95,5 @@ if __name__ == "__main__":
     join()
     compile_rows.start_log()
     x, w = ones(6, 4), jax.device_put(np.ones((4, 2), np.float32), NamedSharding(mesh(), PartitionSpec()))
-    told = {"held": {"x": rows_of_this_process(x), "w": rows_of_this_process(w)}}
-    order = [first, second] if PROCESS == 0 else [second, first]
-    for function in order:
-        jax.jit(function).lower(x).compile()
-        time.sleep(0.3 * PROCESS)
-    jax.jit(own_work)(jnp.ones(3))
-    value = here(jax.jit(third)(x))
-    told |= {"value": value, "log": compile_rows.compile_rows()}
-    numbers = [row["number"] for row in told["log"]["rows"] if row["program"] in ("first", "second", "third")]
-    told["keys"] = compile_rows.cache_keys(numbers)
-
-    ins = jaxstage_ext.inspect(jax.jit(lambda x, w: {"y": x @ w, "z": x.sum()}), x, w)
-    saved = ins.to_json()
-    read = jaxstage_ext.Inspection.from_json(saved)
-    told |= {
-        "error": str(ins.error),
-        "map": str(ins.shardings),
-        "read": str(read.shardings),
-        "memory": device_memory(ins.program).title,
-        "targets": survey.text().split("\n")[0],
-        "live": str(sharding_magic.shown("x", {"x": x})),
-        "both": str(sharding_magic.shown("v", {"v": {"x": x, "w": w}})),
-        "text": str(ins),
-        "cache": str(jaxstage_ext.compile_cache()),
-    }
-    (FOLDER / f"{PROCESS}.report").write_text(saved)
-    elsewhere = jax.devices()[(PROCESS + 1) % PROCESSES]
-    alone = NamedSharding(jax.sharding.Mesh([elsewhere], ("x",)), PartitionSpec("x"))
-    far = jax.make_array_from_callback((4, 2), alone, lambda at: np.ones((4, 2), np.float32)[at], dtype=np.float32)
-    told["far"] = str(sharding_magic.shown("far", {"far": far}))
-    other = jaxstage_ext.inspect(jax.jit(lambda x: x * 2), far)
-    told |= {"far error": str(other.error), "far map": ""}
-    try:
-        told["far map"] = str(other.shardings)
-    except ValueError as error:
-        told["far map"] = repr(error)
-    try:
-        jaxstage_ext.inspect(jax.jit(lambda a, b: a @ b), x, far)
-    except ValueError as error:
-        told["refused"] = str(error)
-    finish(told)
+    held = {"x": bounds_held(x), "w": bounds_held(w)}
+    finish({"held": held, **compiled(), "inspected": inspected(), "elsewhere": elsewhere()})

@@ -243,6 +243,13 @@ export function bands(lines: Spot[][], places: Place[]): Band[] {
   return found.length > 1 ? found : [];
 }
 
+/** "of 2 processes", or "of process 1" where it is another than the first; else "". */
+export function processesOf(places: Place[]): string {
+  const [first, ...others] = new Set(places.flatMap(({ host }) => host ?? []));
+  if (others.length) return `of ${others.length + 1} processes`;
+  return first ? `of process ${first}` : "";
+}
+
 /** The columns of a sheet as lines. */
 export const transposed = (sheet: Spot[][]): Spot[][] => (sheet[0] ?? []).map((_, column) => sheet.map((line) => line[column] as Spot));
 

@@ -112,7 +112,8 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
   const heads = byColumns.length ? 2 : 1;
   const band = ({ process, from, size }: Band) => (
     <span
-      class={`jxs-map-process${from ? (byRows.length ? " jxs-map-host-above" : " jxs-map-host-left") : ""}`}
+      class={`jxs-map-process${from ? (byRows.length ? " jxs-map-below" : " jxs-map-beside") : ""}`}
+      title={`process ${process}`}
       key={`process ${from}`}
       style={byRows.length ? { gridColumn: "1", gridRow: `${from + heads + 1} / span ${size}` } : { gridColumn: `span ${size}` }}
     >

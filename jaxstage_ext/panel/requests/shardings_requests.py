@@ -20,19 +20,9 @@ from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.report.table import Column, Table
 
-_VALUES = {
-    "value": "value",
-    "sharding": "sharding",
-    "chosen by": "chosen by",
-    "per device": "per device",
-    "copies": "copies",
-    "padding": "padding",
-    "type": "type",
-    "shard": "shard",
-    PER_PROCESS: PER_PROCESS,
-    "kind": "kind",
-    "line": "line",
-}
+_VALUES = ("chosen by", "per device", "copies", "padding", "type", "shard", "kind", "line")
+_SHAPES = ("type", PER_PROCESS, "shard")
+"""Side by side where there are several processes: of the whole, of what one of them holds, of what a device does."""
 _DIMENSIONS = "dimensions"
 """Of a value's axes, in order."""
 
@@ -54,9 +44,8 @@ def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgres
     shardings_read, values = _shardings(programs, params, progress)
     table = shardings_read.all if params.get("all") else shardings_read.table
     named = _with_dimensions(table, known_dimensions(given.program(programs, params)))
-    first = {name: _VALUES[name] for name in ("value", "sharding")}
-    titles = first | ({_DIMENSIONS: _DIMENSIONS} if named is not table else {}) | _VALUES
-    titles = {name: title for name, title in titles.items() if name != PER_PROCESS or name in named.columns}
+    names = ("value", "sharding", _DIMENSIONS, *(_SHAPES if PER_PROCESS in named.columns else ()), *_VALUES)
+    titles = {name: name for name in names if name in named.columns}
     result, buffers = wire_form.packed_table(named, titles)
     places = [
         [device.id, device.process, list(device.coords) if device.coords is not None else None, device.core]

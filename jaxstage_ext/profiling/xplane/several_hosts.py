@@ -62,7 +62,7 @@ def together(parts: Sequence[tuple[str, Recording]], title: str, clocks: HostClo
         ),
         modules=tuple(module for r in recordings for module in r.modules),
         counters=tuple(
-            replace(c, lane=c.lane + shift, **({} if is_own else {"time": c.time + late}))
+            replace(c, lane=c.lane + shift, time=c.time if is_own else c.time + late)
             for r, shift, late in zip(recordings, lanes.begin, later, strict=True)
             for c in r.counters
         ),

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.processes.engines.engine_answer import EngineFailure
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity, Whereabouts
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
+from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import duration, plural
 
 if TYPE_CHECKING:
     from jaxstage_ext.processes.engines.engine_job import EngineJob
 
+_LONGEST_CODE = 60
 NO_JOB = "no processes; %processes start 2 starts two"
 NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]'"
 CONTROLLER = "the controller"
+COORDINATOR = "process 0 keeps JAX's coordinator, without which JAX ends the other processes"
 JOINING = "jax.distributed"
 ENDED = "ended"
 CLIENT_CLOSED = "the client of the processes is closed: %processes stop, then start or use others"
@@ -22,6 +25,7 @@ CANCELLED = "no process was started"
 
 
 def process(index: int) -> str:
+    """A process by its index."""
     return f"process {index}"
 
 
@@ -114,10 +118,25 @@ def activity(one: Whereabouts) -> str:
     """What a process is doing, without its index."""
     words = _ACTIVITIES[one.activity]
     if one.program is not None:
-        words = f"in {one.program.name}, a program of {plural(one.program.processes, 'process', 'processes')}"
+        name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
+        words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
     seconds = "" if one.seconds is None else duration(one.seconds)
-    words += f" ({one.reason})" if one.reason else ""
-    return ", ".join(filter(None, (words, one.place, seconds)))
+    words += f" ({clean(one.reason)})" if one.reason else ""
+    return ", ".join(filter(None, (words, _line(one.line), seconds)))
+
+
+def _line(line: NamedLine | None) -> str:
+    """A line of code with its text."""
+    if line is None:
+        return ""
+    code = cut(clean(line.code), _LONGEST_CODE)
+    return clean(line.label) + (f" `{code}`" if code else "")
+
+
+def lost_coordinator(found: Sequence[Whereabouts]) -> str:
+    """Why processes have ended that nobody killed; "" unless process 0 has."""
+    ended = [one.process for one in found if one.activity is EngineActivity.ENDED]
+    return COORDINATOR if 0 in ended and len(ended) > 1 else ""
 
 
 def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
@@ -173,6 +192,8 @@ def starting(seconds: int, what: str) -> str:
 
 def was_ended(index: int) -> str:
     """A process was killed because the user said so."""
+    if index == 0:
+        return f"process 0 ended; {COORDINATOR}; %processes restart starts all again"
     return f"process {index} ended; programs of several processes fail until %processes restart"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_job import EngineJob
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, Whereabouts
 from jaxstage_ext.report.table import Column, Table
 
 
@@ -23,8 +23,9 @@ def status_table(job: EngineJob) -> Table:
         "state": Column([_state(one) for one in found], doc="What it does now", is_answer=True),
         "last program": Column(names, doc="The last program of several processes that it ran for the first time"),
     }
-    return Table("processes", columns, reasons, job.notes)
+    lost = wording.lost_coordinator(found)
+    return Table("processes", columns, reasons, (*job.notes, lost) if lost else job.notes)
 
 
-def _state(one: wording.Whereabouts) -> str | None:
+def _state(one: Whereabouts) -> str | None:
     return None if one.activity is EngineActivity.UNKNOWN else wording.activity(one)

@@ -7,6 +7,8 @@ import socket
 from dataclasses import asdict, dataclass
 from typing import Any
 
+LOOPBACK = "127.0.0.1"
+
 
 @dataclass(frozen=True)
 class JobTimeouts:
@@ -52,10 +54,17 @@ def joined_facts() -> dict[str, Any]:
 
 def free_address(is_alone: bool) -> str:
     """An address of this host with a port that nobody listens on: of loopback where no other host takes part."""
-    host = "127.0.0.1" if is_alone else socket.gethostbyname(socket.gethostname())
+    host = LOOPBACK if is_alone else socket.gethostbyname(socket.gethostname())
     with socket.socket() as one:
         one.bind((host, 0))
         return f"{host}:{one.getsockname()[1]}"
+
+
+def check_free(address: str) -> None:
+    """Raise OSError where somebody listens at an address: JAX's coordinator would die of it, by SIGSEGV."""
+    host, _, port = address.rpartition(":")
+    with socket.socket() as one:
+        one.bind((host, int(port)))
 
 
 def join(engines: dict[str, int], address: str, devices: int, timeouts: dict[str, int]) -> dict[str, Any]:
@@ -63,14 +72,22 @@ def join(engines: dict[str, int], address: str, devices: int, timeouts: dict[str
 
     Args:
       engines: the index of each process, by "host/pid".
+      address: "host:port", where process 0 listens.
       devices: how many CPU devices each process has; 0 leaves it to JAX.
       timeouts: the fields of JobTimeouts.
     """
     import jax
 
+    from jaxstage_ext.core.jax_private import gloo_address
+
+    if engines[own_name()] == 0:
+        check_free(address)
+    config: Any = jax.config
     if devices:
-        jax.config.update("jax_num_cpu_devices", devices)
-    jax.config.update("jax_enable_recoverability", True)
+        config.update("jax_num_cpu_devices", devices)
+    config.update("jax_enable_recoverability", True)
+    if address.startswith(LOOPBACK):
+        gloo_address.listen_at(LOOPBACK)
     limits = JobTimeouts(**timeouts)
     jax.distributed.initialize(
         coordinator_address=address,

@@ -47,6 +47,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 if TYPE_CHECKING:
     from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
     from jaxstage_ext.ir.dumps.dump_index import DumpedModule
+    from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
     from jaxstage_ext.program.head.summary_form import FigureSummary, Summary
 
 
@@ -82,6 +83,7 @@ class Program:
       saved_summary: the summary of a program that was read from a saved report; else None.
       timeline: of its newest profile; None until it is profiled.
       is_earlier: whether it was inspected before the others, which are compared with it.
+      processes: how each process of a job has staged the call, where it was staged there; None otherwise.
       is_foreign: whether another process may have written it.
       is_optimised: whether its HLO is what XLA's passes left; HLO in a file may be of before them.
       captured: how that profile was made; None where another program made it.
@@ -101,6 +103,7 @@ class Program:
     dump: DumpedModule | None = None
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
+    processes: StagedProcesses | None = None
     is_foreign: bool = False
     is_optimised: bool = True
     is_earlier: bool = False

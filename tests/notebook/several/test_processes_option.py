@@ -1,0 +1,184 @@
+"""`--processes` in a real shell, with a job whose processes are this one: what is shown, bound and said in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from magic_shell import Shell, fresh_shell
+from staged_in_process import job_here
+
+from jaxstage_ext import Inspection
+from jaxstage_ext.processes.disagreement import DisagreementCause
+from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
+from jaxstage_ext.processes.inside.engine_call import EngineCall
+from jaxstage_ext.processes.staged.process_staging import StagingErrorKind
+
+ALIKE = """%%{} --processes -o ins
+def doubled(x):
+    return x * 2
+doubled(x)"""
+CONSTANT = """%%{} --processes -o ins
+scale = jax.process_index() + 1
+def scaled(x):
+    return x * scale
+scaled(x)"""
+FAILS = """%%compile --processes -o ins
+def fails(x):
+    if jax.process_index() == 1:
+        raise ValueError("bad batch")
+    return x + 1
+fails(x)"""
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Shell]:
+    with fresh_shell() as shell:
+        yield shell
+
+
+def inspection(shell: Shell) -> Inspection:
+    found = shell["ins"]
+    assert isinstance(found, Inspection)
+    return found
+
+
+@pytest.mark.parametrize("stage", ["trace", "lower", "compile"])
+def test_processes_that_agree_have_one_entry(shell: Shell, stage: str) -> None:
+    with job_here(4) as job:
+        seen = shell.run(ALIKE.format(stage))
+    assert seen.ok, seen.text
+    found = inspection(shell)
+    assert found.processes is not None and found.processes.agree
+    assert [group.processes for group in found.processes.groups] == [(0, 1, 2, 3)]
+    assert list(found.targets) == ["local"] and len(seen.panels) == 1
+    assert any("rocesses 0 to 3" in note for note in found.summary()["notes"])
+    assert sorted(found.processes.seconds) == [0, 1, 2, 3] and set(found.processes.seconds[2]) == set(found.seconds)
+    assert [process for process, function in job.asked if function == "report"] == [0]
+    span = found.documents["jaxpr"].spans[1] if hasattr(found.documents["jaxpr"], "spans") else None
+    assert span is None or span.cell is not None
+
+
+@pytest.mark.parametrize("stage", ["trace", "lower", "compile"])
+def test_processes_that_differ_have_an_entry_each_and_the_cause_with_its_line(shell: Shell, stage: str) -> None:
+    with job_here(3, before=None):
+        seen = shell.run(CONSTANT.format(stage))
+    assert seen.ok, seen.text
+    found = inspection(shell)
+    assert list(found.targets) == ["process 0", "process 1", "process 2"]
+    assert found.processes is not None and not found.processes.agree
+    [why] = found.processes.disagreements
+    assert why.cause is DisagreementCause.PROCESS_BRANCH
+    assert str(why.place).endswith(":4") and str(why.place).startswith("In ["), why.place
+    assert "jax.process_index() + 1" in repr(found.processes)
+    assert "multiply" in repr(found.processes) or "mul" in repr(found.processes)
+    lines = found.targets["process 1"].difference(found).text("jaxpr")
+    assert "2.0" in lines and "1.0" in lines
+    assert Inspection.from_json(found.to_json()).summary()["notes"] == found.summary()["notes"]
+
+
+def test_an_error_in_one_process_is_said_with_its_line_and_the_others_are_shown(shell: Shell) -> None:
+    with job_here(3):
+        seen = shell.run(FAILS)
+    assert seen.ok, seen.text
+    found = inspection(shell)
+    assert list(found.targets) == ["processes 0 and 2", "process 1"] and found.error is None
+    assert found.processes is not None
+    error = found.processes.errors[1]
+    assert (error.type, error.message, error.stage) == ("ValueError", "bad batch", "trace")
+    assert error.place.endswith(":4")
+    failed = found.targets["process 1"]
+    assert failed.error is not None and failed.error.message == "bad batch"
+    assert any("bad batch" in note and error.place in note for note in found.summary()["notes"])
+
+
+def test_a_cell_that_fails_in_one_process_only(shell: Shell) -> None:
+    cell = '%%lower --processes -o ins\nif jax.process_index() == 0:\n    raise OSError("no disk")\njnp.sin(x)'
+    with job_here(2):
+        seen = shell.run(cell)
+    found = inspection(shell)
+    assert seen.ok and list(found.targets) == ["local"], seen.text
+    assert found.processes is not None and found.processes.errors[0].place.endswith(":3")
+    assert [group.processes for group in found.processes.groups] == [(1,), (0,)]
+    assert not found.processes.agree
+    assert any("no disk" in note for note in found.summary()["notes"])
+
+
+def test_a_name_that_only_the_kernel_has_is_one_line(shell: Shell) -> None:
+    with job_here(4):
+        seen = shell.run("%%compile --processes\njnp.sin(paramz)")
+    assert not seen.ok and seen.error is not None
+    assert str(seen.error).count("\n") == 0
+    assert "paramz is not defined in processes 0 to 3" in str(seen.error) and "%%px" in str(seen.error)
+
+
+def test_a_name_that_is_missing_while_tracing_says_the_same(shell: Shell) -> None:
+    with job_here(2):
+        seen = shell.run("%%lower --processes -o ins\ndef f(x):\n    return x * missing_scale\nf(x)")
+    found = inspection(shell)
+    assert found.processes is not None
+    assert {error.kind for error in found.processes.errors.values()} == {StagingErrorKind.NAME}
+    assert not seen.ok and "missing_scale is not defined in processes 0 and 1" in str(seen.error)
+
+
+def test_only_the_processes_that_are_named_are_asked(shell: Shell) -> None:
+    with job_here(4) as job:
+        assert shell.run("%%lower --processes 1,3 -o ins\njnp.sin(x)").ok
+    assert {process for process, _ in job.asked} == {1, 3}
+    assert inspection(shell).processes.asked == (1, 3)  # type: ignore[union-attr]
+
+
+def test_a_line_magic_gives_the_inspection(shell: Shell) -> None:
+    with job_here(2):
+        seen = shell.run("found = %lower --processes jnp.cos(x)")
+    assert seen.ok, seen.text
+    assert shell["found"].processes.agree and not shell["found"].call.args
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--processes --run", "--processes only stages"),
+        ("--processes --vs before", "--vs"),
+        ("--processes 7", "there is no process 7"),
+        ("--processes", "processes 0 and 1"),
+    ],
+)
+def test_what_cannot_be_is_one_line(shell: Shell, line: str, words: str) -> None:
+    gone = Answer(0, None, EngineFailure(FailureKind.DIED, "", "it ended with signal 9"))
+
+    def dead(process: int, call: EngineCall) -> Answer:
+        return Answer(process, None, gone.failure)
+
+    with job_here(2, dead):
+        seen = shell.run(f"%%compile {line}\njnp.sin(x)")
+    assert not seen.ok and words in str(seen.error) and "\n" not in str(seen.error)
+
+
+def test_without_a_job_it_says_how_to_start_one(shell: Shell) -> None:
+    seen = shell.run("%%compile --processes\njnp.sin(x)")
+    assert not seen.ok and "%processes start" in str(seen.error)
+
+
+def test_what_the_cell_prints_is_said_once_where_it_is_the_same(shell: Shell) -> None:
+    with job_here(2):
+        same = shell.run('%%lower --processes\nprint("hello")\njnp.sin(x)').text
+        other = shell.run('%%lower --processes\nprint("hello", jax.process_index())\njnp.sin(x)').text
+    assert same.count("hello") == 1
+    assert "[process 0] hello 0" in other and "[process 1] hello 1" in other
+
+
+def test_several_calls_have_an_entry_each(shell: Shell) -> None:
+    with job_here(2):
+        seen = shell.run("%%lower --processes -o both\njnp.sin(x); jnp.cos(x)")
+    assert seen.ok and [one.processes.agree for one in shell["both"]] == [True, True]
+    assert len(seen.panels) == 2
+
+
+def test_nothing_is_run_nor_defined_in_the_kernel_beside_the_processes(shell: Shell) -> None:
+    def nothing(process: int, call: EngineCall) -> Answer:
+        return Answer(process, None, EngineFailure(FailureKind.DIED, "", "gone"))
+
+    with job_here(1, nothing):
+        shell.run("%%compile --processes\nonly_there = 1\njnp.sin(x)")
+    assert "only_there" not in shell

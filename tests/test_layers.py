@@ -25,6 +25,8 @@ ROOMS = {
     "profiling": ("report", "store", "ir", "worker", "core"),
     "compilation": ("report", "store", "ir", "worker", "core"),
     "processes": ("report", "ir", "core", "compilation"),
+    "processes.inside": ("report", "ir", "core", "compilation", "processes"),
+    "processes.engines": ("report", "ir", "processes", "processes.inside"),
     "program": (
         "report",
         "store",
@@ -104,6 +106,8 @@ ROOMS = {
         "profiling",
         "compilation",
         "processes",
+        "processes.engines",
+        "processes.inside",
         "program",
         "findings",
         "views",

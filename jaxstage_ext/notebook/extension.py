@@ -26,6 +26,7 @@ _ENDS = {
     "jaxstage_ext.panel.showing.shown_history": "forget",
     "jaxstage_ext.store.cache": "clear",
     "jaxstage_ext.worker.pool": "close_all",
+    "jaxstage_ext.processes.engines.engine_start": "close",
     "jaxstage_ext.panel.showing.display": "freeze_all",
     "jaxstage_ext.panel.jobs": "end_all",
 }

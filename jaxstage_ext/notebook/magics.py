@@ -183,6 +183,16 @@ class StageMagics(Magics):
 
     @line_magic
     @no_var_expand
+    def processes(self, line: str) -> Any:
+        from jaxstage_ext.notebook import processes_magic, staging
+
+        staging.check_jax()
+        return processes_magic.run(line, self.shell)
+
+    processes.__doc__ = line_help.PROCESSES
+
+    @line_magic
+    @no_var_expand
     def xla_flags(self, line: str) -> None:
         """List the XLA flags of this jaxlib, with their types and their defaults, XLA_FLAGS included.
 

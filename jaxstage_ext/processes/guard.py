@@ -103,8 +103,11 @@ class Guard:
         with contextlib.suppress(StoreLost):
             store.put(f"{ends_folder(self._block)}{store.process}", off.to_json())
 
-    def end(self, error: BaseException | None, place: str) -> None:
-        """The block has ended in this process, with an error or without: tell the others. Raises nothing."""
+    def end(self, error: BaseException | None, place: str, stays: bool = False) -> None:
+        """The block has ended in this process, with an error or without: tell the others. Raises nothing.
+
+        A process that `stays` has ended a cell and not itself: nobody has to hear of it before it is gone.
+        """
         store = job_store.job_store()
         if store is None or not self._compares:
             return
@@ -115,8 +118,18 @@ class Guard:
         told = ProcessEnd(store.process, kind, _first_line(error), place, len(names), names[-1] if names else "")
         with contextlib.suppress(StoreLost):
             store.put(f"{ends_folder(self._block)}{store.process}", told.to_json())
-            if kind is EndKind.ERROR and store.process == 0 and not isinstance(error, ProcessesDisagree):
+            is_last_word = kind is EndKind.ERROR and store.process == 0 and not stays
+            if is_last_word and not isinstance(error, ProcessesDisagree):
                 self._wait_for_others(store)
+
+    def is_over(self) -> bool:
+        """Whether a process has ended the block. One round trip."""
+        store = job_store.job_store()
+        if store is None or not self._compares:
+            return False
+        with contextlib.suppress(StoreLost):
+            return bool(store.entries(ends_folder(self._block)))
+        return False
 
     def _wait_for_others(self, store: JobStore) -> None:
         meeting = Meeting(store, MeetingPoint(self._block, tuple(range(store.processes)), 0), _FAREWELL)

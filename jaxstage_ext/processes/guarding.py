@@ -65,6 +65,22 @@ def end(error: BaseException | None) -> None:
         guard.end(error, _place(error.__traceback__ if error is not None else None))
 
 
+def tell_error(error: BaseException) -> None:
+    """A cell of this process has ended with an error: the other processes are not to wait for it."""
+    guard = _guard
+    if guard is not None:
+        guard.end(error, _place(error.__traceback__), stays=True)
+
+
+def renew(timeout: float, folder: Path) -> None:
+    """Begin the next block where a process has ended this one; all processes do so before their next cell."""
+    global _guard, _blocks
+    with _lock:
+        if _guard is not None and _guard.is_over():
+            _blocks += 1
+            _guard = type(_guard)(_blocks, timeout, folder)
+
+
 def is_on() -> bool:
     """Whether programs are compared at this moment."""
     return _guard is not None

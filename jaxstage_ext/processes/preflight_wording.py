@@ -93,7 +93,9 @@ def _who(found: Disagreement) -> str:
     groups = found.groups.get(differing, ())
     if differing is ComparedPart.ORDER:
         names = [f"{processes(group)} {_runs(group)} {found.arrivals[group[0]].program}" for group in groups]
-        come = f"different programs come {ordinal(found.number)}" if found.number else "the call is of different programs"
+        come = (
+            f"different programs come {ordinal(found.number)}" if found.number else "the call is of different programs"
+        )
         return f"{come}: {', '.join(names)}"
     every = tuple(sorted(process for group in groups for process in group))
     who = processes(every) if len(every) == len(groups) else " and ".join(map(processes, groups))

@@ -45,7 +45,7 @@ class InProcessChannel:
         self.asked.append((process.process, call.function.rpartition(":")[2]))
         if self.before is not None and (answer := self.before(process.process, call)) is not None:
             return _Given(answer)
-        with mock.patch.object(jax, "process_index", lambda: process.process):
+        with mock.patch.object(jax, "process_index", return_value=process.process):
             kind, *outcome = _own(process.process, call)()
         if kind == VALUE:
             return _Given(Answer(process.process, outcome[0]))

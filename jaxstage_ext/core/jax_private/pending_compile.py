@@ -83,6 +83,8 @@ def of_lowered(lowered: Any, jaxpr: Any, given: Mapping[str, Any]) -> PendingCom
     Of one that names no devices, neither these nor options are known; None of anything else.
 
     Args:
+      lowered: the `jax.stages.Lowered`.
+      given: compiler options, beside those of the function.
       jaxpr: the closed jaxpr that it was lowered from; None where there is none.
     """
     try:

@@ -79,6 +79,26 @@ Show what costs this notebook the most: the findings of all its inspections, and
 The inspections are those that panels show and that variables hold. The largest share of its whole comes first: of the
 lower bound of a program, of its memory, of all compile time. In Python: `ins.findings` of one inspection."""
 
+PROCESSES = """\
+Start a job of several JAX processes on this machine, or use the engines of an ipyparallel client.
+
+    %processes start 2              two processes with one CPU device each, over loopback
+    %processes start 2 --devices 4  with four each; --timeout 120 gives them 120 seconds to start
+    %processes use rc               the engines of an ipyparallel.Client, also on other machines; JAX joins them
+    %processes                      who they are, what each does, and the last program that they shared
+    %processes where                where each process is: the source line, and the program of several processes
+    %processes guard on             compare each program of several processes before its first run; off ends it
+    %processes end 1                kill process 1: the others get an error instead of waiting for it
+    %processes restart              end those that were started here, and start as many
+    %processes stop                 end those that were started here; engines of a client stay
+
+    %%px                            run a cell in each process (ipyparallel's own magic)
+
+The notebook's kernel takes no part in the job, and survives it. It needs ipyparallel: pip install
+'jaxstage-ext[processes]'. The processes end when the kernel does. Stopping kills them."""
+
 FINDINGS_OPTIONS = ("--all",)
 TIMELINE_OPTIONS = ("--with",)
 COMPILE_CACHE_OPTIONS = ("--verify", "--set-aside")
+PROCESSES_COMMANDS = ("start", "use", "status", "where", "guard", "end", "restart", "stop")
+PROCESSES_OPTIONS = ("--devices", "--timeout")

@@ -22,7 +22,7 @@ from jaxstage_ext.notebook.lines.stage_line import stage_line
 from jaxstage_ext.notebook.several.engine_request import EngineRequest
 from jaxstage_ext.notebook.several.sent_cell import CellInEngine, SentCell
 from jaxstage_ext.notebook.several.staging_errors import error_of_cell, error_of_stage
-from jaxstage_ext.processes.inside.staged_program import StagedProgram, staged_program
+from jaxstage_ext.processes.inside.compared_program import ComparedProgram, compared_program
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError
 
 MOST_KEPT = 8
@@ -35,7 +35,7 @@ class StagedHere:
     """A call that this process has staged."""
 
     inspection: Inspection
-    program: StagedProgram | None
+    program: ComparedProgram | None
 
 
 _kept: OrderedDict[str, tuple[StagedHere, ...]] = OrderedDict()
@@ -45,6 +45,7 @@ def stage_cell(sent: Mapping[str, Any], handle: str) -> dict[str, Any]:
     """Run the definitions of a `SentCell` here, and stage its calls. Returns a `ProcessStaging` as plain data.
 
     Args:
+      sent: a `SentCell` as plain data.
       handle: what the calls are asked for by later; the same in all processes.
     """
     began, ip, cell = time.perf_counter(), _shell(), SentCell.from_dict(sent)
@@ -80,10 +81,10 @@ def _staged(ip: Any, sent: SentCell) -> tuple[StagedHere, ...]:
     return tuple(StagedHere(each, _program(request, each)) for each in request.inspections)
 
 
-def _program(request: EngineRequest, inspection: Inspection) -> StagedProgram | None:
+def _program(request: EngineRequest, inspection: Inspection) -> ComparedProgram | None:
     program = inspection.program
     options = dict(inspection.call.compiler_options)
-    return staged_program(
+    return compared_program(
         inspection.name, program.jax_traced, program.jax_lowered, options, request.place(inspection)
     )
 
@@ -121,7 +122,10 @@ def report(handle: str, number: int, source: bool | None, has_texts: bool) -> di
     """The Inspection of a call as JSON, with the texts that are compared where they are wanted; None where it is gone.
 
     Args:
-      number: the call's, in its cell.   source: as of `Inspection.to_json`.
+      handle: what `stage_cell` was given.
+      number: the call's, in its cell.
+      source: as of `Inspection.to_json`.
+      has_texts: whether the texts that are compared are wanted too.
     """
     staged = kept(handle, number)
     if staged is None:

@@ -94,7 +94,7 @@ class ProcessStaging:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any], process: int) -> ProcessStaging:
-        """That of a `to_dict`, of the process of this index. Raises KeyError, TypeError or ValueError for anything else."""
+        """That of a `to_dict`, for the process of this index. Raises KeyError, TypeError or ValueError for others."""
         read = ProcessStaging(**{**data, "error": _error(data["error"]), "calls": tuple(map(_call, data["calls"]))})
         return replace(read, process=process)
 

@@ -50,6 +50,7 @@ def disagreements(
     """Why the groups differ: first those that have a program, then each group that has an error instead.
 
     Args:
+      groups: as `staged_groups` has them.
       hosts: the name of each process's host.
       texts: of the first process of each group with a program.
     """

@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{4,16}\b")
 
 
 @dataclass(frozen=True, eq=False)
-class StagedProgram:
+class ComparedProgram:
     """A program before its first run, with the line that calls it."""
 
     pending: PendingCompile
@@ -56,13 +56,15 @@ class StagedProgram:
         return program_reading.program_texts(0, self.pending, self.place, environment(self.pending), ())
 
 
-def staged_program(
+def compared_program(
     name: str, traced: Any, lowered: Any, options: Mapping[str, Any], place: Place | None
-) -> StagedProgram | None:
+) -> ComparedProgram | None:
     """What was staged, as far as it got; None where JAX neither traced nor lowered it.
 
     Args:
-      name: of the call.   traced: the `jax.stages.Traced` or None.   lowered: the `jax.stages.Lowered` or None.
+      name: of the call.
+      traced: the `jax.stages.Traced`; None where there is none.
+      lowered: the `jax.stages.Lowered`; None where there is none.
       options: the compiler options that are given beside the function's own.
       place: the line with the call.
     """
@@ -70,7 +72,7 @@ def staged_program(
     pending = pending_compile.of_lowered(lowered, jaxpr, options) if lowered is not None else None
     if pending is None and jaxpr is not None:
         pending = PendingCompile(name, None, None, (), jaxpr)
-    return None if pending is None else StagedProgram(pending, place)
+    return None if pending is None else ComparedProgram(pending, place)
 
 
 def environment(pending: PendingCompile) -> dict[str, str]:

@@ -1,0 +1,159 @@
+"""`%processes`: a job of several processes, started here or reached over the user's client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jaxstage_ext.notebook.engine_cells import engine_cell_labels
+from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
+from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use
+from jaxstage_ext.processes.engines import engines_wording as wording
+from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
+from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
+from jaxstage_ext.processes.engines.job_status import status_table
+
+_GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
+_GUARD_TIMEOUT = 300.0
+_PROGRESS = 0.5
+"""Seconds between two states of the line that says what a start waits for."""
+
+
+def run(line: str, shell: Any) -> Any:
+    """Do what a line of `%processes` says. Returns what it shows, or None. Raises UsageError."""
+    asked = parsed(line)
+    try:
+        return _COMMANDS[asked.command](asked, shell)
+    except ProcessesError as error:
+        raise UsageError(str(error)) from None
+
+
+def _start(asked: ProcessesLine, shell: Any) -> None:
+    _check_none()
+    _begin(lambda told: engine_start.start(asked.number, asked.devices, asked.timeout, told), shell)
+
+
+def _use(asked: ProcessesLine, shell: Any) -> None:
+    _check_none()
+    engine_start.check_library()
+    client = shell.user_ns.get(asked.word)
+    if not engine_use.is_client(client):
+        raise UsageError(f"%processes use {asked.word}: {wording.not_a_client(asked.word in shell.user_ns)}")
+    _begin(lambda told: engine_use.use(client, told), shell)
+
+
+def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
+    with _StartLine() as line:
+        job = make(line)
+    job.label = engine_cell_labels(shell)
+    engine_job.set_job(job)
+    if job.is_ours:
+        job.activate()
+    line.end(wording.started(job, line.seconds))
+    for note in job.notes:
+        print(note)
+
+
+def _restart(asked: ProcessesLine, shell: Any) -> None:
+    job = engine_job.current_job()
+    if not isinstance(job, engine_start.StartedJob):
+        raise UsageError(wording.NOT_OURS)
+    _stop(asked, shell)
+    _begin(lambda told: engine_start.start(job.size, job.devices_each, asked.timeout, told), shell)
+
+
+def _stop(asked: ProcessesLine, shell: Any) -> None:
+    job = engine_job.current_job()
+    engine_start.close()
+    print(wording.stopped(job))
+
+
+def _status(asked: ProcessesLine, shell: Any) -> Any:
+    return status_table(engine_job.current_job())
+
+
+def _where(asked: ProcessesLine, shell: Any) -> None:
+    for one in engine_job.current_job().where():
+        print(wording.where(one))
+
+
+def _end(asked: ProcessesLine, shell: Any) -> None:
+    job = engine_job.current_job()
+    process = _process(job, asked.number)
+    job.end_process(process)
+    print(wording.was_ended(process.process))
+
+
+def _process(job: EngineJob, index: int) -> EngineProcess:
+    found = next((one for one in job.processes if one.process == index), None)
+    if found is None:
+        raise UsageError(f"%processes end {index}: there are processes 0 to {job.size - 1}")
+    return found
+
+
+def _guard(asked: ProcessesLine, shell: Any) -> None:
+    import os
+
+    is_on = asked.word == "on"
+    answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
+    failed = [wording.failed(each.process, each.failure) for each in answers if each.failure is not None]
+    print("; ".join(failed) or wording.guard(is_on))
+
+
+def _check_none() -> None:
+    """Raise UsageError where there is a job."""
+    try:
+        job = engine_job.current_job()
+    except NoJob:
+        return
+    raise UsageError(wording.runs_already(job))
+
+
+class _StartLine:
+    """The one line that says how far a start is; it is overwritten, and gone where the start fails."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+        self._width = 0
+
+    @property
+    def seconds(self) -> float:
+        """Since the start began."""
+        return time.monotonic() - self._began
+
+    def __call__(self, seconds: float = 0.0, what: str = wording.JOINING) -> None:
+        if time.monotonic() - self._last >= _PROGRESS:
+            self._last = time.monotonic()
+            self._write(wording.starting(self.seconds, what))
+
+    def end(self, text: str) -> None:
+        """Replace the line by the last one."""
+        self._write(text)
+        print()
+
+    def _write(self, text: str) -> None:
+        print("\r" + text.ljust(self._width), end="", flush=True)
+        self._width = len(text)
+
+    def __enter__(self) -> _StartLine:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._width and failure[0] is not None:
+            self._write("")
+            print("\r", end="", flush=True)
+
+
+_COMMANDS: dict[str, Callable[[ProcessesLine, Any], Any]] = {
+    "start": _start,
+    "use": _use,
+    "status": _status,
+    "where": _where,
+    "guard": _guard,
+    "end": _end,
+    "restart": _restart,
+    "stop": _stop,
+}

@@ -1,0 +1,171 @@
+"""The job of processes that the notebook's kernel talks to: who they are, and asking all of them at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from jaxstage_ext.processes.engines import engines_wording
+from jaxstage_ext.processes.engines.engine_answer import Answer
+from jaxstage_ext.processes.engines.engine_errors import NoJob
+from jaxstage_ext.processes.engines.process_stack import StackFile
+from jaxstage_ext.processes.engines.whereabouts import PlaceLabel, Whereabouts
+from jaxstage_ext.processes.inside.engine_call import EngineCall
+
+PATIENCE = 5.0
+"""Seconds that answers may take until a line says where each process is."""
+SLICE = 0.05
+"""Seconds of one wait for an answer, between which an interrupt takes effect and deaths are noticed."""
+
+
+@dataclass(frozen=True)
+class EngineProcess:
+    """One process of a job.
+
+    Attributes:
+      process: its index, from 0, as `jax.process_index()` gives it there.
+      pid: its number in the system of its host.   host: the host's name.
+      engine: the number that ipyparallel has given the engine.
+      devices: how many devices are its own.
+      stacks: where it writes its stacks; None where it was not set up for that.
+      journal: the path of its journal on its host.
+    """
+
+    process: int
+    pid: int
+    host: str
+    engine: int
+    devices: int
+    stacks: StackFile | None = None
+    journal: str = ""
+
+
+class PendingAnswer(Protocol):
+    """An answer on its way."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it has come, after at most some seconds."""
+
+    def answer(self) -> Answer:
+        """The answer that has come."""
+
+
+class EngineChannel(Protocol):
+    """How a job reaches its engines."""
+
+    def send(self, process: EngineProcess, call: EngineCall) -> PendingAnswer:
+        """Have a process make a call. Raises JobLost where no process can be reached."""
+
+    def how_it_ended(self, process: EngineProcess) -> str | None:
+        """What is known of the end of a process; None while it runs, or where nothing can be known of it."""
+
+
+def plain_label(file: str, line: int) -> str:
+    """A line by its file's name alone."""
+    return f"{os.path.basename(file)}:{line}"
+
+
+class EngineJob:
+    """One running job, seen from the notebook's kernel.
+
+    Attributes:
+      processes: its processes, in the order of their indices.
+      is_ours: whether `%processes start` started it; otherwise it is reached over the user's client.
+      channel: what reaches the engines.
+      notes: what is to be known of it, such as that its processes have different versions.
+      say: prints a line for the user.
+      label: how a line of code is named to the user.
+    """
+
+    def __init__(self, processes: Sequence[EngineProcess], channel: EngineChannel, is_ours: bool) -> None:
+        self.processes, self.channel, self.is_ours = tuple(processes), channel, is_ours
+        self.notes: tuple[str, ...] = ()
+        self.say: Callable[[str], object] = print
+        self.label: PlaceLabel = plain_label
+
+    @property
+    def size(self) -> int:
+        """How many processes it has, dead ones included."""
+        return len(self.processes)
+
+    def ask(
+        self,
+        function: str,
+        *arguments: object,
+        patience: float | None = None,
+        only: Sequence[int] | None = None,
+    ) -> tuple[Answer, ...]:
+        """Have each engine import "package.module:function" and call it with these arguments.
+
+        Arguments and values are plain data. Ctrl-C leaves at once; what the engines do goes on there.
+
+        Args:
+          patience: the seconds after which a line says where each process is; 5 unless given.
+          only: the indices of the processes to ask; all unless given.
+
+        Returns:
+          An answer for each process asked, in the order of their indices.
+
+        Raises:
+          JobLost: where no process can be reached any more.
+        """
+        chosen = [one for one in self.processes if only is None or one.process in only]
+        call = EngineCall(function, arguments)
+        pending = [self.channel.send(one, call) for one in chosen]
+        self._wait(pending, PATIENCE if patience is None else patience)
+        return tuple(one.answer() for one in pending)
+
+    def activate(self) -> None:
+        """Have `%px` and `%%px` run in these processes, where they are ours."""
+
+    def stop(self) -> None:
+        """End what it has started, which are its processes where it is ours."""
+
+    def end_process(self, process: EngineProcess) -> None:
+        """Kill one process."""
+        raise NotImplementedError
+
+    def _wait(self, pending: Sequence[PendingAnswer], patience: float) -> None:
+        began, next_line = time.monotonic(), patience
+        for one in pending:
+            while not one.wait(SLICE):
+                if time.monotonic() - began > next_line:
+                    next_line *= 2
+                    self.say(engines_wording.no_answer(self.where(), time.monotonic() - began))
+
+    def where(self) -> list[Whereabouts]:
+        """Where each process is just now, in their order. Takes about a second at most."""
+        from jaxstage_ext.processes.engines import locating
+
+        return locating.locate(self.processes, self.channel, self.label)
+
+    def programs(self) -> dict[int, str | None]:
+        """The last program of several processes that each has run first; None where that is not known."""
+        from jaxstage_ext.processes.engines import locating
+
+        return {one.process: locating.last_program(one) for one in self.processes}
+
+
+class _Current:
+    job: EngineJob | None = None
+
+
+def current_job() -> EngineJob:
+    """The job of this kernel. Raises NoJob where there is none."""
+    if _Current.job is None:
+        raise NoJob(engines_wording.NO_JOB)
+    return _Current.job
+
+
+def has_job() -> bool:
+    """Whether there is a job."""
+    return _Current.job is not None
+
+
+def set_job(job: EngineJob | None) -> EngineJob | None:
+    """Make a job the one of this kernel, or None. Returns the former one, which is not stopped."""
+    former, _Current.job = _Current.job, job
+    return former

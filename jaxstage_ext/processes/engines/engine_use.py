@@ -1,0 +1,88 @@
+"""Using the engines of a client that the user has: those of another machine, of a scheduler, of MPI."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxstage_ext.processes.engines import engines_wording as wording
+from jaxstage_ext.processes.engines.engine_client import ClientChannel
+from jaxstage_ext.processes.engines.engine_errors import ProcessesError
+from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
+from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
+from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of
+
+_FACTS = "jaxstage_ext.processes.inside.joining:facts"
+_KILL = int(signal.SIGKILL)
+
+
+class UsedJob(EngineJob):
+    """A job of the engines of a user's client, which stay when it is left."""
+
+    def __init__(self, processes: Sequence[EngineProcess], channel: ClientChannel) -> None:
+        super().__init__(processes, channel, is_ours=False)
+        self.client = channel.client
+
+    def end_process(self, process: EngineProcess) -> None:
+        """Kill one process."""
+        if process.stacks is not None and process.stacks.is_here:
+            os.kill(process.pid, _KILL)
+        elif process.engine in self.client.ids:
+            self.client.send_signal(_KILL, targets=process.engine, block=False)
+
+
+def is_client(value: Any) -> bool:
+    """Whether a value is a client of ipyparallel's, or a view of one."""
+    return type(value).__module__.startswith("ipyparallel.") and hasattr(value, "direct_view")
+
+
+def use(client: Any, wait: Callable[[], object]) -> UsedJob:
+    """The job of the engines of a client. Those whose JAX has not joined one are joined.
+
+    Args:
+      wait: called again and again while engines are waited for; what it raises ends it.
+
+    Raises:
+      ProcessesError: where there are no engines, or their JAX has run alone.
+    """
+    channel = ClientChannel(client, lambda process: _how(client, process))
+    numbers = sorted(client.ids)
+    if not numbers:
+        raise ProcessesError(wording.NO_ENGINES)
+    engines = EngineSet(channel, numbers, wait)
+    _check(numbers, found := engines.ask(_FACTS))
+    if not found[0]["has_joined"]:
+        _join(engines)
+    facts = engines.ask(PREPARE, "")
+    if len({fact["process"] for fact in facts}) < len(facts):
+        raise ProcessesError(wording.SEVERAL_JOBS)
+    job = UsedJob(processes_of(numbers, facts), channel)
+    job.notes = notes_about(facts)
+    return job
+
+
+def _check(numbers: Sequence[int], facts: Sequence[dict[str, Any]]) -> None:
+    """Raise ProcessesError where these engines cannot become a job."""
+    joined = [number for number, fact in zip(numbers, facts, strict=True) if fact["has_joined"]]
+    if joined and len(joined) < len(numbers):
+        raise ProcessesError(wording.some_joined(joined))
+    ran = [number for number, fact in zip(numbers, facts, strict=True) if fact["has_backends"]]
+    if ran and not joined:
+        raise ProcessesError(wording.ran_jax(ran))
+
+
+def _join(engines: EngineSet) -> None:
+    try:
+        engines.join(0)
+    except PortTaken:
+        raise ProcessesError(wording.ports_taken(1)) from None
+
+
+def _how(client: Any, process: EngineProcess) -> str | None:
+    """What is known of the end of an engine: that it is gone."""
+    if process.engine not in client.ids:
+        return wording.ENDED
+    stacks = process.stacks
+    return wording.ENDED if stacks is not None and os.path.exists(stacks.path) and not stacks.is_here else None

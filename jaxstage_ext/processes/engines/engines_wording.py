@@ -1,0 +1,191 @@
+"""What is said about jobs of engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from jaxstage_ext.processes.engines.engine_answer import EngineFailure
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, Whereabouts
+from jaxstage_ext.report.text.units import duration, plural
+
+if TYPE_CHECKING:
+    from jaxstage_ext.processes.engines.engine_job import EngineJob
+
+NO_JOB = "no processes; %processes start 2 starts two"
+NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]'"
+CONTROLLER = "the controller"
+JOINING = "jax.distributed"
+ENDED = "ended"
+CLIENT_CLOSED = "the client of the processes is closed; %processes start starts others"
+
+
+def process(index: int) -> str:
+    return f"process {index}"
+
+
+def exit_status(code: int) -> str:
+    """How a process ended by itself."""
+    return f"exit status {code}"
+
+
+def killed(by: str) -> str:
+    """How a process ended by a signal."""
+    return f"killed by {by}"
+
+
+def has_ended(who: str, pid: int, how: str, last_line: str) -> str:
+    """A process that has ended."""
+    return f"{who} (pid {pid}) has ended: {how}" + (f"; its last line: {last_line}" if last_line else "")
+
+
+def not_started(why: str) -> str:
+    """Why a job could not be started."""
+    return f"the processes could not be started: {why}"
+
+
+def failed(index: int, failure: EngineFailure) -> str:
+    """Why a process gave no value, in one line."""
+    first = failure.message.strip().partition("\n")[0][:300]
+    return f"process {index}: " + ": ".join(filter(None, (failure.error, first)))
+
+
+def took_too_long(seconds: float, what: str) -> str:
+    """The time for a start is over."""
+    return f"the processes were not ready within {duration(seconds)} (waited for {what}); --timeout gives them longer"
+
+
+def engines_to_come(there: int, count: int) -> str:
+    """What a start waits for."""
+    return f"engines, {there} of {count} there"
+
+
+def ports_taken(attempts: int) -> str:
+    """No port stayed free."""
+    return f"the processes could not be started: {plural(attempts, 'port')} taken by other processes; try again"
+
+
+def deadlock(version: str) -> str:
+    """Why several devices a process are refused."""
+    return (
+        f"JAX {version} deadlocks on CPUs with two or more devices in each of several processes; "
+        "use --devices 1, or JAX 0.12 or newer"
+    )
+
+
+NO_STACK = "it did not write its stack within a second"
+_ACTIVITIES = {
+    EngineActivity.IDLE: "idle",
+    EngineActivity.PROGRAM: "in a program",
+    EngineActivity.GUARD: "waits at the guard for the other processes",
+    EngineActivity.RESULT: "waits for a result",
+    EngineActivity.COMPILING: "compiling",
+    EngineActivity.TRACING: "tracing",
+    EngineActivity.PYTHON: "running Python",
+    EngineActivity.ENDED: "ended",
+    EngineActivity.UNKNOWN: "unknown",
+}
+_FIELDS = {"jax": "JAX", "jaxlib": "jaxlib", "xla_flags": "XLA_FLAGS", "platform": "the platform"}
+
+
+def other_host(host: str) -> str:
+    """Why nothing is known of a busy process of another host."""
+    return f"it is busy, and on {host}, whose processes this kernel cannot signal"
+
+
+def differs(field: str, values: Mapping[int, str]) -> str:
+    """A field that is not the same in all processes."""
+    each = "; ".join(f"process {index} has {value or 'none'}" for index, value in sorted(values.items()))
+    return f"{_FIELDS[field]} differs: {each}"
+
+
+def other_processes(engines: int, processes: int) -> str:
+    """The client reaches some of the job only."""
+    return f"the job has {plural(processes, 'process', 'processes')}, and the client reaches {engines} of them"
+
+
+def where(one: Whereabouts) -> str:
+    """Where a process is, in one line."""
+    return f"process {one.process}: {activity(one)}"
+
+
+def activity(one: Whereabouts) -> str:
+    """What a process is doing, without its index."""
+    words = _ACTIVITIES[one.activity]
+    if one.program is not None:
+        words = f"in {one.program.name}, a program of {plural(one.program.processes, 'process', 'processes')}"
+    seconds = "" if one.seconds is None else duration(one.seconds)
+    words += f" ({one.reason})" if one.reason else ""
+    return ", ".join(filter(None, (words, one.place, seconds)))
+
+
+def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
+    """Not all processes have answered: where they are."""
+    each = "; ".join(map(where, found))
+    return f"no answer from all processes after {duration(seconds)}: {each}"
+
+
+NOT_OURS = "the engines were not started here: restart them yourself, then %processes use"
+NO_ENGINES = "the client has no engines"
+SEVERAL_JOBS = "the engines are of several jobs; give a client of one"
+NOT_HERE = "its notes are on another host"
+
+
+def some_joined(engines: Sequence[int]) -> str:
+    """Only some engines are in a job."""
+    return f"{_engines(engines)} called jax.distributed.initialize and the others did not: restart the engines"
+
+
+def ran_jax(engines: Sequence[int]) -> str:
+    """JAX cannot join what has used its devices."""
+    return (
+        f"{_engines(engines)} used JAX's devices before jax.distributed.initialize: "
+        "restart the engines, then %processes use before anything else"
+    )
+
+
+def _engines(numbers: Sequence[int]) -> str:
+    return f"{'engine' if len(numbers) == 1 else 'engines'} {', '.join(map(str, numbers))}"
+
+
+def started(job: EngineJob, seconds: float) -> str:
+    """A job is there."""
+    devices = sorted({one.devices for one in job.processes})
+    each = plural(devices[0], "device") if len(devices) == 1 else f"{devices[0]} to {devices[-1]} devices"
+    return f"{_size(job)} with {each} each, ready in {duration(seconds)}; %%px runs a cell in each"
+
+
+def stopped(job: EngineJob) -> str:
+    """A job is there no more."""
+    return f"{_size(job)} ended" if job.is_ours else f"{_size(job)} left; the engines stay"
+
+
+def runs_already(job: EngineJob) -> str:
+    """There is a job already."""
+    return f"{_size(job)} {'run' if job.is_ours else 'are used'} already; %processes stop ends that"
+
+
+def starting(seconds: float, what: str) -> str:
+    """How far a start is."""
+    return f"starting processes, {duration(seconds)}: waiting for {what}"
+
+
+def was_ended(index: int) -> str:
+    """A process was killed because the user said so."""
+    return f"process {index} ended; programs of several processes fail until %processes restart"
+
+
+def guard(is_on: bool) -> str:
+    """The guard was turned on or off."""
+    if not is_on:
+        return "programs of several processes are not compared any more"
+    return "each program of several processes is compared with the other processes before its first run"
+
+
+def not_a_client(is_defined: bool) -> str:
+    """The name is not that of a client."""
+    return "it is not an ipyparallel.Client" if is_defined else "no variable has that name"
+
+
+def _size(job: EngineJob) -> str:
+    return plural(job.size, "process", "processes")

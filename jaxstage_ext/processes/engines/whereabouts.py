@@ -1,0 +1,149 @@
+"""Where a process is just now, from its stack and its journal: pure functions of both."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jaxstage_ext.ir.sources import source
+from jaxstage_ext.processes.engines.process_stack import StackFrame
+from jaxstage_ext.processes.inside.engine_journal import CELL, DONE, PROGRAM
+
+PlaceLabel = Callable[[str, int], str]
+"""How a file and a line are named to the user."""
+
+
+class EngineActivity(enum.Enum):
+    """What a process is doing."""
+
+    IDLE = "idle"
+    """It waits for something to do."""
+    PROGRAM = "in a program"
+    """It is at a line that runs a program of several processes."""
+    GUARD = "at the guard"
+    """It waits for the other processes to come to the same program."""
+    RESULT = "waits for a result"
+    COMPILING = "compiles"
+    TRACING = "traces"
+    PYTHON = "runs Python"
+    ENDED = "ended"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class ProgramPlace:
+    """A program that spans processes, and the line of the user's that ran it first.
+
+    Attributes:
+      name: of its module, such as "jit_step".   processes: on the devices of how many it runs.
+    """
+
+    name: str
+    file: str
+    line: int
+    processes: int
+
+
+@dataclass(frozen=True)
+class EngineNotes:
+    """What a process has noted in its journal.
+
+    Attributes:
+      programs: the programs that span processes, in the order of their first runs.
+      busy_since: when its cell began, in seconds since 1970; None where no cell runs.
+    """
+
+    programs: tuple[ProgramPlace, ...] = ()
+    busy_since: float | None = None
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where one process is.
+
+    Attributes:
+      place: the innermost line of the user's, such as "In [3]:2"; "" where there is none.
+      program: where `activity` is PROGRAM, the program that this line was the last to compile.
+      seconds: since its cell began, or since it was asked; None where that is unknown.
+      reason: why it is unknown, or how it ended.
+    """
+
+    process: int
+    activity: EngineActivity
+    place: str = ""
+    program: ProgramPlace | None = None
+    seconds: float | None = None
+    reason: str = ""
+
+
+_WAITING_FILES = ("selectors.py", "asyncio/base_events.py", "asyncio/runners.py", "zmq/sugar/poll.py")
+_COMPILERS, _TRACERS = ("_src/compiler.py",), ("partial_eval.py", "interpreters/mlir.py", "_src/api.py")
+_RESULTS = ("_src/array.py",)
+_GUARDS = ("processes/meeting.py", "processes/guard.py", "processes/shared_report.py")
+
+
+def notes_of(journal: str) -> EngineNotes:
+    """What a journal tells; lines that are not whole are left out."""
+    programs: list[ProgramPlace] = []
+    since: float | None = None
+    for line in journal.splitlines():
+        try:
+            kind, when, *rest = json.loads(line)
+        except ValueError:
+            continue
+        if kind == PROGRAM:
+            programs.append(ProgramPlace(*rest))
+        elif kind in (CELL, DONE):
+            since = when if kind == CELL else None
+    return EngineNotes(tuple(programs), since)
+
+
+def whereabouts(
+    process: int, stack: Sequence[StackFrame], notes: EngineNotes, label: PlaceLabel, now: float
+) -> Whereabouts:
+    """Where a process is, by the stack of its main thread, the innermost call first."""
+    user = next((place for place, frame in enumerate(stack) if _is_users(frame)), None)
+    seconds = None if notes.busy_since is None else max(now - notes.busy_since, 0.0)
+    if user is None:
+        activity = _inner_activity(stack) or _outer_activity(stack)
+        return Whereabouts(process, activity, seconds=None if activity is EngineActivity.IDLE else seconds)
+    line = stack[user]
+    activity, program = _inner_activity(stack[:user]), _program(line, notes)
+    if activity in (None, EngineActivity.RESULT) and program is not None:
+        activity = EngineActivity.PROGRAM
+    shown = program if activity is EngineActivity.PROGRAM else None
+    return Whereabouts(process, activity or EngineActivity.PYTHON, label(line.file, line.line), shown, seconds)
+
+
+def _program(line: StackFrame, notes: EngineNotes) -> ProgramPlace | None:
+    """The program that a line was the last to compile."""
+    here = (one for one in reversed(notes.programs) if (one.file, one.line) == (line.file, line.line))
+    return next(here, None)
+
+
+def _is_users(frame: StackFrame) -> bool:
+    return source.is_user(frame.file) and not source.is_outside(frame.file) and not frame.file.startswith("<")
+
+
+def _inner_activity(frames: Sequence[StackFrame]) -> EngineActivity | None:
+    """What the library frames above the user's line are about."""
+    kinds = (
+        (EngineActivity.GUARD, _GUARDS),
+        (EngineActivity.COMPILING, _COMPILERS),
+        (EngineActivity.TRACING, _TRACERS),
+        (EngineActivity.RESULT, _RESULTS),
+    )
+    for activity, files in kinds:
+        if any(frame.file.endswith(files) for frame in frames):
+            return activity
+    return None
+
+
+def _outer_activity(frames: Sequence[StackFrame]) -> EngineActivity:
+    """Of a stack without the user's lines: idle where its innermost calls are those of the event loop."""
+    if not frames:
+        return EngineActivity.UNKNOWN
+    is_waiting = any(frame.file.endswith(_WAITING_FILES) for frame in frames[:2])
+    return EngineActivity.IDLE if is_waiting else EngineActivity.PYTHON

@@ -1,0 +1,54 @@
+"""What is set up in each engine of a job, so that the kernel can see where it is when it does not answer."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import tempfile
+import threading
+from typing import IO, Any
+
+from jaxstage_ext.processes.inside import engine_journal, joining
+
+
+class _Stacks:
+    file: IO[bytes] | None = None
+    folder = ""
+
+
+def prepare(folder: str) -> dict[str, Any]:
+    """Write all stacks to a file at each SIGUSR1, and begin the journal. A second call gives the same files.
+
+    Args:
+      folder: where the files are to be, if it is there on this host; else they have a folder of their own.
+
+    Returns:
+      `joined_facts`, with "stacks" and "journal", the paths of the files, "main", the number of the main thread, and
+      "started", when the process was started, in seconds since 1970.
+    """
+    if _Stacks.file is None:
+        _Stacks.folder = folder if os.path.isdir(folder) else tempfile.mkdtemp(prefix="jaxstage-engine-")
+        _Stacks.file = open(_path("stacks"), "ab")  # noqa: SIM115: it stays open
+        faulthandler.register(signal.SIGUSR1, file=_Stacks.file, all_threads=True)
+        engine_journal.begin(_path("journal"))
+    return joining.joined_facts() | {
+        "stacks": _path("stacks"),
+        "journal": _path("journal"),
+        "main": threading.main_thread().ident,
+        "started": process_start(os.getpid()),
+    }
+
+
+def process_start(pid: int) -> float:
+    """When a process of this host was started, in seconds since 1970; 0 where there is none."""
+    import psutil
+
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return 0.0
+
+
+def _path(what: str) -> str:
+    return os.path.join(_Stacks.folder, f"{what}-{os.getpid()}.txt")

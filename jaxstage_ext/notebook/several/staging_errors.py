@@ -24,8 +24,9 @@ def error_of_cell(error: BaseException, space: Mapping[str, Any]) -> StagingErro
     error = getattr(error, "original", error)  # what IPython shows may stand in for it
     if isinstance(error, UsageError):
         return StagingError(StagingErrorKind.REFUSED, "", _line(error))
-    place = _place_of_syntax(error) if isinstance(error, SyntaxError) else _place(error.__traceback__)
-    return _raised(error, _line(error), place, "", space)
+    if isinstance(error, SyntaxError):
+        return _raised(error, _first(str(error.msg)), _place_of_syntax(error), "", space)
+    return _raised(error, _line(error), _place(error.__traceback__), "", space)
 
 
 def error_of_stage(error: StageError, space: Mapping[str, Any]) -> StagingError:

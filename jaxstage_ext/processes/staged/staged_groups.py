@@ -49,6 +49,8 @@ def disagreements(
 ) -> list[Disagreement]:
     """Why the groups differ: first those that have a program, then each group that has an error instead.
 
+    Of a program that each process runs by itself an error in another one stops nobody, and is none of these.
+
     Args:
       groups: as `staged_groups` has them.
       hosts: the name of each process's host.
@@ -57,7 +59,7 @@ def disagreements(
     arrivals = dict(_arrivals(groups, hosts))
     failed = [group for group in groups if group.error is not None]
     found = [differing_programs(0, arrivals, texts)] if len(groups) - len(failed) > 1 else []
-    if arrivals:
+    if any(group.call.spans is not False for group in groups if group.error is None):
         found += [missing_processes(0, arrivals, group.processes, _ends(group), 0.0) for group in failed]
     return found
 

@@ -55,10 +55,15 @@ class StagedProcesses:
         """What a reader has to know, in sentences, of all of it or beside the program of one group."""
         several = len(self.groups) > 1
         made = [wording.shown(group.processes, self.asked)] if group is not None and several else []
-        made += [line for each in self.disagreements for line in wording.difference(each)]
+        made += [line for each in self.disagreements for line in wording.difference(each, self._is_shared)]
         made += self._agreement()
         made += [line for line in self._failures() if not any(line in other for other in made)]
         return made
+
+    @property
+    def _is_shared(self) -> bool:
+        """Whether the program may run on devices of several processes."""
+        return any(group.call.spans is not False for group in self.groups if group.error is None)
 
     def _agreement(self) -> list[str]:
         good = [group for group in self.groups if group.error is None]
@@ -69,7 +74,7 @@ class StagedProcesses:
                 made += [wording.alike_error(group.processes)]
             elif group.call.digests:
                 made += [wording.alike(group.processes, self.stage)]
-        elif len(good) > 1 and all(group.call.spans is False for group in good):
+        elif len(good) > 1 and not self._is_shared:
             made += [wording.own_program(self.asked)]
         return made
 
@@ -93,9 +98,9 @@ class StagedProcesses:
         columns["error"] = Column([self._error(each) for each in self.asked])
         return Table("processes", columns, self._unknown(stages))
 
-    def _error(self, process: int) -> str | None:
+    def _error(self, process: int) -> str:
         error = self.errors.get(process)
-        return wording.failed((process,), error) if error is not None else None
+        return wording.failed((process,), error) if error is not None else ""
 
     def _unknown(self, stages: Sequence[str]) -> dict[tuple[int, str], str]:
         rows = list(enumerate(self.asked))
@@ -105,7 +110,7 @@ class StagedProcesses:
             for stage in stages
             if stage not in self.seconds.get(process, {})
         }
-        return reasons | {(row, "group"): self._error(each) or "" for row, each in rows if each in self.errors}
+        return reasons | {(row, "group"): self._error(each) for row, each in rows if each in self.errors}
 
     def __repr__(self) -> str:
         lines = self.notes()

@@ -36,7 +36,7 @@ def alike_error(group: Group) -> str:
 
 def own_program(group: Group) -> str:
     """That a program needs no other process."""
-    return f"It runs on devices of one process alone, so that {processes(group)} may differ without harm."
+    return f"Each process runs it on its own devices alone, so that {processes(group)} may differ without harm."
 
 
 def not_compared(group: Group) -> str:
@@ -49,10 +49,10 @@ def shown(group: Group, all_processes: Group) -> str:
     return f"This is the program of {processes(group)}, of {len(all_processes)} that were asked."
 
 
-def difference(found: Disagreement) -> list[str]:
-    """Who differs, in what, why, and what to do about it, in lines; the lines that differ are not among them."""
+def difference(found: Disagreement, is_shared: bool) -> list[str]:
+    """Who differs, in what and why, in lines; of a program that several processes share also what to do about it."""
     head, *evidence = preflight_report.said(found)
-    return [f"{_begun(head)}.", *map(str.strip, evidence), NEXT[found.cause]]
+    return [f"{_begun(head)}.", *map(str.strip, evidence), *([NEXT[found.cause]] if is_shared else [])]
 
 
 def failed(group: Group, error: StagingError) -> str:
@@ -70,8 +70,8 @@ def failed(group: Group, error: StagingError) -> str:
 
 def missing(group: Group, name: str, place: str) -> str:
     """That a name is not defined where the cell runs."""
-    at = f", at {place}" if place else ""
-    return f"{name} is not defined in {processes(group)}: define it there with %%px{at}"
+    at = f", at {place}," if place else ""
+    return f"{name}{at} is not defined in {processes(group)}; define it there with %%px"
 
 
 def printed(group: Group, text: str, is_of_all: bool) -> str:
@@ -97,4 +97,4 @@ def unasked(asked: Sequence[int], size: int) -> str:
 
 def _begun(text: str) -> str:
     """A sentence's beginning."""
-    return text[:1].upper() + text[1:] if text.startswith("process") else text
+    return text[:1].upper() + text[1:]

@@ -5,6 +5,8 @@ The oracle of a line is the comment with the case's name on it; that of a cause 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from staged_cells import Told, merged, stage_in_job
 
@@ -89,6 +91,10 @@ CAUSES = {
 }
 
 
+FLAGS = ({"XLA_FLAGS": ""}, {"XLA_FLAGS": "--xla_cpu_enable_fast_math=true"})
+"""The environments of the two processes of a second job."""
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return stage_in_job(CELLS, tmp_path_factory.mktemp("staged"))
@@ -152,3 +158,12 @@ def test_an_error_in_one_cell_leaves_the_other_process_shown(told: Told) -> None
 def test_a_name_that_no_process_has_is_known_as_such(told: Told) -> None:
     error = told[1]["name"]["staging"]["error"]
     assert (error["kind"], error["name"]) == (StagingErrorKind.NAME.value, "params")
+
+
+def test_other_flags_are_said_with_what_each_process_has(tmp_path: Path) -> None:
+    told = stage_in_job({"alike": CELLS["alike"]}, tmp_path, FLAGS)
+    found = merged(told, "alike")
+    [why] = found.processes.disagreements  # type: ignore[union-attr]
+    assert why.cause is Cause.FLAGS
+    assert [FLAGS[1]["XLA_FLAGS"] in why.fields["XLA flags"][process] for process in (0, 1)] == [False, True]
+    assert any(FLAGS[1]["XLA_FLAGS"] in note for note in found.summary()["notes"])

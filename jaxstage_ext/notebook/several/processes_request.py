@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.ir.sources.source import cell_of
+from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines import command_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
 from jaxstage_ext.notebook.several.sent_cell import SentCell
@@ -43,7 +44,7 @@ class ProcessesRequest(MagicRequest):
             python, typed, number = *self.running_cell.body(cell), 0
         else:
             python, typed, number = self.running_cell.source(self.kind, line, cell)
-        self._staged(self._sent(line, cell, python, typed, number))
+        self._interruptible(self._sent(line, cell, python, typed, number))
 
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
         """Stage the calls of a line magic. Returns the Inspection where the line is assigned."""
@@ -52,7 +53,7 @@ class ProcessesRequest(MagicRequest):
         file, text, _ = self.placed_on(frame, line)
         number = frame.f_lineno if frame is not None and cell_of(file) is not None else 1
         python = "#\n" * (number - 1) + f"# %{self.kind} {line}\n"
-        found = self._staged(self._sent(line, "", python, python, number))
+        found = self._interruptible(self._sent(line, "", python, python, number))
         if not self.is_assigned(text):
             return None
         return found[0] if len(found) == 1 else found
@@ -66,6 +67,14 @@ class ProcessesRequest(MagicRequest):
 
         running = run_cells.at_work()
         return running.id if running is not None else None
+
+    def _interruptible(self, sent: SentCell) -> tuple[Inspection, ...]:
+        """As `_staged`; an interrupt is shown as one line."""
+        try:
+            return self._staged(sent)
+        except KeyboardInterrupt as interrupt:
+            stopped = interrupt
+        raise in_one_line(stopped, wording.INTERRUPTED)
 
     def _staged(self, sent: SentCell) -> tuple[Inspection, ...]:
         """The Inspections of the calls, which are bound and shown."""

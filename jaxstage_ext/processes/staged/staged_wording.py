@@ -14,9 +14,9 @@ NEXT = {
     DisagreementCause.ERROR: "Mend the error: when the program runs, the other processes would wait for ever.",
     DisagreementCause.UNKNOWN: "Compare shows the lines that differ.",
 }
-PAGE = "what this shows is computed by the process that staged it"
 RUN = "--processes only stages the call in the processes; to run it there, use %%px"
 VERSUS = "--vs compares with an Inspection of this kernel; leave out --processes, or use .difference(before)"
+INTERRUPTED = "the processes may go on with it; %processes status says where they are"
 NO_SUCH_CALL = "the cell has fewer calls there"
 _MADE = {"trace": "jaxpr", "lower": "module", "compile": "module"}
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.ir.dumps.dump_index import DumpedModule
     from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
     from jaxstage_ext.program.head.summary_form import FigureSummary, Summary
+    from jaxstage_ext.program.program_elsewhere import ProgramElsewhere
 
 
 NO_DEVICE = "no device"
@@ -84,6 +85,7 @@ class Program:
       timeline: of its newest profile; None until it is profiled.
       is_earlier: whether it was inspected before the others, which are compared with it.
       processes: how each process of a job has staged the call, where it was staged there; None otherwise.
+      elsewhere: the process that holds its objects, where that is not this one; None otherwise.
       is_foreign: whether another process may have written it.
       is_optimised: whether its HLO is what XLA's passes left; HLO in a file may be of before them.
       captured: how that profile was made; None where another program made it.
@@ -104,6 +106,7 @@ class Program:
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
     processes: StagedProcesses | None = None
+    elsewhere: ProgramElsewhere | None = None
     is_foreign: bool = False
     is_optimised: bool = True
     is_earlier: bool = False

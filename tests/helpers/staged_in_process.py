@@ -55,8 +55,9 @@ class InProcessChannel:
 
 def _own(process: int, call: EngineCall) -> EngineCall:
     """The call with a handle that no other process has, which all share this one's memory."""
-    named = [f"{one}-{process}" if isinstance(one, str) else one for one in call.arguments]
-    return replace(call, arguments=tuple(named))
+    at = next(at for at, one in enumerate(call.arguments) if isinstance(one, str))
+    named = (*call.arguments[:at], f"{call.arguments[at]}-{process}", *call.arguments[at + 1 :])
+    return replace(call, arguments=named)
 
 
 @contextlib.contextmanager

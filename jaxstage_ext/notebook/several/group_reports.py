@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.notebook.several.engine_program import AskedJob, EngineProgram
 from jaxstage_ext.processes.program_texts import ProgramTexts
 from jaxstage_ext.processes.staged import staged_wording
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError, StagingErrorKind
@@ -14,19 +16,7 @@ from jaxstage_ext.processes.staged.staged_groups import StagedGroup, disagreemen
 from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
 from jaxstage_ext.program.kinds.process_programs import ReportOfGroup, process_programs
 
-if TYPE_CHECKING:
-    from jaxstage_ext.processes.engines.engine_answer import Answer
-
 REPORT = "jaxstage_ext.notebook.several.staged_in_engine:report"
-
-
-class AskedJob(Protocol):
-    """The job that is asked: an `EngineJob`."""
-
-    def ask(
-        self, function: str, *arguments: object, patience: float | None = None, only: Sequence[int] | None = None
-    ) -> tuple[Answer, ...]:
-        """As `EngineJob.ask`."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +72,21 @@ def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | No
         {at: one.elapsed for at, one in cell.processes.items()},
         cell.waited,
     )
-    shown = [_shown(group, reports[group.processes[0]], staged) for group in groups if group.processes[0] in reports]
+    shown = [
+        ReportOfGroup(
+            told["json"],
+            staged.label(group),
+            staged.notes(group),
+            told["views"],
+            functools.partial(EngineProgram, job, group.processes[0], cell.handle, number),
+        )
+        for group in groups
+        if (told := reports.get(group.processes[0])) is not None
+    ]
     if not shown:
         return None
     if len(shown) == 1:
-        shown = [ReportOfGroup(shown[0].json, "", shown[0].notes, shown[0].views)]
+        shown = [replace(shown[0], label="")]
     return Inspection.each(process_programs(shown, staged))[0]
 
 
@@ -113,11 +113,5 @@ def _reports(
 
 
 def _texts(report: Mapping[str, Any], process: int) -> ProgramTexts | None:
-    from dataclasses import replace
-
     packed = report["texts"]
     return replace(ProgramTexts.unpacked(packed), process=process) if packed is not None else None
-
-
-def _shown(group: StagedGroup, report: Mapping[str, Any], staged: StagedProcesses) -> ReportOfGroup:
-    return ReportOfGroup(report["json"], staged.label(group), staged.notes(group), report["views"])

@@ -22,6 +22,10 @@ from jaxstage_ext.notebook.lines.stage_line import stage_line
 from jaxstage_ext.notebook.several.engine_request import EngineRequest
 from jaxstage_ext.notebook.several.sent_cell import CellInEngine, SentCell
 from jaxstage_ext.notebook.several.staging_errors import error_of_cell, error_of_stage
+from jaxstage_ext.panel.jobs import answered_at_once
+from jaxstage_ext.panel.params import failure
+from jaxstage_ext.panel.replying import named
+from jaxstage_ext.panel.requests import dispatch, elsewhere
 from jaxstage_ext.processes.inside.compared_program import ComparedProgram, compared_program
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError
 
@@ -131,5 +135,35 @@ def report(handle: str, number: int, source: bool | None, has_texts: bool) -> di
     if staged is None:
         return None
     texts = staged.program.texts().packed() if has_texts and staged.program is not None else None
-    views = list(staged.inspection.summary()["views"])
+    views = {name: _views(target) for name, target in staged.inspection.targets.items()}
     return {"json": staged.inspection.to_json(source), "texts": texts, "views": views}
+
+
+def _views(inspection: Inspection) -> list[str]:
+    return [view for view in inspection.summary()["views"] if view not in elsewhere.HERE]
+
+
+def answer(handle: str, number: int, target: str, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a request of a panel answers about a call that was staged here; None where it is gone.
+
+    Returns "result" and "buffers"; or "error", with its "kind" and its "message", and whether a worker's "log" may
+    explain it.
+
+    Args:
+      handle: what `stage_cell` was given.
+      number: the call's, in its cell.
+      target: the label of the target.
+      method: the request's name.
+      params: its parameters, but for the number of the program in its panel.
+    """
+    staged = kept(handle, number)
+    inspection = staged.inspection.targets.get(target) if staged is not None else None
+    if inspection is None:
+        return None
+    try:
+        asked = named(dispatch.methods(), method, params)
+        result, buffers = answered_at_once(asked, [inspection.program], params)
+    except Exception as error:
+        refused = failure(error)
+        return {"error": {"kind": refused.kind.value, "message": str(refused), "log": refused.has_log}}
+    return {"result": result, "buffers": [bytes(each) for each in buffers]}

@@ -84,9 +84,19 @@ def seconds(by_process: Mapping[int, float]) -> str:
     return ", ".join(f"process {process}: {took:.2f} s" for process, took in by_process.items())
 
 
-def gone(process: int, kept: int) -> str:
+def gone(process: int) -> str:
     """That a process does not keep a call any more."""
-    return f"process {process} keeps its last {kept} cells only; run the cell again"
+    return f"process {process} keeps its last cells only; run the cell again"
+
+
+def lost(process: int, why: str) -> str:
+    """That a process cannot be asked any more."""
+    return f"process {process}, which staged it, does not answer{f' ({why})' if why else ''}; run the cell again"
+
+
+def busy(process: int) -> str:
+    """That a process does something else just now."""
+    return f"process {process}, which staged it, is busy; ask again when it is idle"
 
 
 def unasked(asked: Sequence[int], size: int) -> str:

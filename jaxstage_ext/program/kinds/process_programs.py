@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.targets.target import LOCAL
@@ -16,8 +16,9 @@ from jaxstage_ext.report.figure import Figure
 
 if TYPE_CHECKING:
     from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
+    from jaxstage_ext.program.program_elsewhere import ProgramElsewhere
 
-COMPARE = "compare"
+CODE, COMPARE = "code", "compare"
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class ReportOfGroup:
       label: what the group is called, "processes 0 and 2"; "" where there is but one group.
       notes: what a reader has to know of it.
       views: the tabs that its Inspection has in that process.
+      elsewhere: what answers these, by the label of the target there; None where nothing does.
     """
 
     json: str
     label: str
     notes: Sequence[str]
-    views: Sequence[str] = ()
+    views: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    elsewhere: Callable[[str], ProgramElsewhere] | None = None
 
 
 def process_programs(groups: Sequence[ReportOfGroup], staged: StagedProcesses) -> Mapping[str, Program]:
@@ -61,6 +64,9 @@ def _of_group(group: ReportOfGroup) -> list[Program]:
         assert summary is not None
         name = f"{summary['name']} · {group.label}" if group.label else summary["name"]
         program.saved_summary = {**summary, "name": name, "notes": [*group.notes, *summary["notes"]]}
+        if group.elsewhere is not None:
+            program.elsewhere = group.elsewhere(program.label)
+            program.saved_summary["views"] = list(group.views.get(program.label, summary["views"]))
         if group.label:
             is_local = program.label == LOCAL.name
             program.label = group.label if is_local else f"{program.label} · {group.label}"
@@ -93,6 +99,8 @@ def _stand_beside(program: Program, row: int, table: Mapping[str, Any]) -> None:
     summary = program.saved_summary
     assert summary is not None
     compare: Any = {"row": row} if row else {"row": 0, "before": 0, **table}
-    views = [*summary["views"], *([] if COMPARE in summary["views"] else [COMPARE])]
+    views = [*summary["views"]]
+    if COMPARE not in views:
+        views.insert(views.index(CODE) + 1 if CODE in views else 0, COMPARE)
     program.saved_summary = {**summary, "compare": compare, "views": views}
     program.saved_comparison = table

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from magic_shell import Shell, fresh_shell
 from staged_in_process import job_here
 
 from jaxstage_ext import Inspection
+from jaxstage_ext.panel.params import BadRequest
+from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.processes.disagreement import DisagreementCause
 from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 from jaxstage_ext.processes.staged.process_staging import StagingErrorKind
+from jaxstage_ext.views.summaries import summary_of
 
 ALIKE = """%%{} --processes -o ins
 def doubled(x):
@@ -197,3 +203,26 @@ def test_nothing_is_run_nor_defined_in_the_kernel_beside_the_processes(shell: Sh
     with job_here(1, nothing):
         shell.run("%%compile --processes\nonly_there = 1\njnp.sin(x)")
     assert "only_there" not in shell
+
+
+@pytest.mark.usefixtures("patient_requests")
+def test_tabs_are_answered_by_the_process_as_this_kernel_answers_its_own(shell: Shell) -> None:
+    with job_here(2) as job:
+        assert shell.run(CONSTANT.format("compile")).ok
+        shown = [one.program for one in inspection(shell).targets.values()]
+        assert shell.run("%%compile -q -o own\n\ndef scaled(x):\n    return x * 2\nscaled(x)").ok
+        assert {"cost", "memory", "layouts", "code", "compare"} <= set(summary_of(shown[1])["views"])
+        for method, params in (("ledger", {}), ("cost_groups", {"group": "opcode"}), ("memory", {})):
+            there, _ = dispatch.answer(shown, method, {"call": 1, **params})
+            here, _ = dispatch.answer([shell["own"].program], method, {"call": 0, **params})
+            assert _plain(there) == _plain(here), method
+        assert (1, "answer") in job.asked and (0, "answer") not in job.asked
+        with pytest.raises(BadRequest, match="unheard"):
+            dispatch.answer(shown, "cost_groups", {"call": 0, "group": "unheard"})
+        job.before = lambda process, call: Answer(process, None, EngineFailure(FailureKind.DIED, "", "signal 9"))
+        with pytest.raises(ValueError, match="signal 9"):
+            dispatch.answer(shown, "ledger", {"call": 0})
+
+
+def _plain(result: dict[str, Any]) -> str:
+    return re.sub(r"In \[\d+\]", "In [n]", json.dumps(result, default=str))

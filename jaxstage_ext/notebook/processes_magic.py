@@ -9,6 +9,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook.engine_cells import engine_cell_labels
+from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use
 from jaxstage_ext.processes.engines import engines_wording as wording
@@ -46,8 +47,18 @@ def _use(asked: ProcessesLine, shell: Any) -> None:
 
 
 def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
-    with _StartLine() as line:
-        job = make(line)
+    try:
+        with _StartLine() as line:
+            job = make(line)
+    except KeyboardInterrupt as error:
+        interrupted = in_one_line(error, wording.CANCELLED)
+    else:
+        _show(job, line, shell)
+        return
+    raise interrupted
+
+
+def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     job.label = engine_cell_labels(shell)
     engine_job.set_job(job)
     if job.is_ours:
@@ -127,7 +138,7 @@ class _StartLine:
     def __call__(self, seconds: float = 0.0, what: str = wording.JOINING) -> None:
         if time.monotonic() - self._last >= _PROGRESS:
             self._last = time.monotonic()
-            self._write(wording.starting(self.seconds, what))
+            self._write(wording.starting(round(self.seconds), what))
 
     def end(self, text: str) -> None:
         """Replace the line by the last one."""

@@ -22,6 +22,10 @@ _ROOM = "jaxstage_ext.processes.engines"
 _FOLDERS = ("db", "log", "pid", "security", "startup")
 _REGISTRATION = 60
 """Seconds that an engine waits for the controller's answer."""
+_HEARTBEATS = ("--HeartMonitor.period=250", "--HeartMonitor.max_heartmonitor_misses=240")
+"""An engine is there after two beats, in milliseconds; a process that has ended is noticed otherwise, at once."""
+_NO_MISSES = "--IPEngine.max_heartbeat_misses=0"
+"""An engine does not watch the controller: it ends with the kernel."""
 _DEVICE_COUNT = "--xla_force_host_platform_device_count"
 _ENDING = 5.0
 """Seconds that killed processes may take to be gone."""
@@ -44,9 +48,9 @@ class EngineProcesses:
         try:
             for name in _FOLDERS:
                 (self.folder / name).mkdir()
-            self._start("hub", f"--ip={LOOPBACK}", f"--location={LOOPBACK}")
+            self._start("hub", f"--ip={LOOPBACK}", f"--location={LOOPBACK}", *_HEARTBEATS)
             for number in range(count):
-                options = [f"--IPEngine.id={number}", f"--IPEngine.timeout={_REGISTRATION}"]
+                options = [f"--IPEngine.id={number}", f"--IPEngine.timeout={_REGISTRATION}", _NO_MISSES]
                 self.engines.append(self._start("engine", str(self._connection("engine")), *options, log=number))
         except BaseException:
             self.end()
@@ -54,13 +58,14 @@ class EngineProcesses:
 
     def _start(self, what: str, *options: str, log: int | str = "") -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"{_ROOM}.{what}_main", *options, f"--profile-dir={self.folder}"]
+        own = {parent_watch.VARIABLE: str(self._kernel), parent_watch.FOLDER: str(self.folder)}
         with (self.folder / f"{what}{log}.txt").open("ab") as output, uninterrupted():
             started = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env=engine_environment(os.environ) | {parent_watch.VARIABLE: str(self._kernel)},
+                env=engine_environment(os.environ) | own,
                 start_new_session=True,  # Ctrl-C is for the kernel
             )
             self._all.append(started)

@@ -17,7 +17,8 @@ NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]
 CONTROLLER = "the controller"
 JOINING = "jax.distributed"
 ENDED = "ended"
-CLIENT_CLOSED = "the client of the processes is closed; %processes start starts others"
+CLIENT_CLOSED = "the client of the processes is closed: %processes stop, then start or use others"
+CANCELLED = "no process was started"
 
 
 def process(index: int) -> str:
@@ -165,9 +166,9 @@ def runs_already(job: EngineJob) -> str:
     return f"{_size(job)} {'run' if job.is_ours else 'are used'} already; %processes stop ends that"
 
 
-def starting(seconds: float, what: str) -> str:
+def starting(seconds: int, what: str) -> str:
     """How far a start is."""
-    return f"starting processes, {duration(seconds)}: waiting for {what}"
+    return f"starting processes, {seconds} s: waiting for {what}"
 
 
 def was_ended(index: int) -> str:

@@ -7,7 +7,7 @@ from jaxstage_ext.processes.inside import parent_watch
 
 def main() -> None:
     """Run the controller until the kernel that started it has ended."""
-    parent_watch.watch()
+    parent_watch.watch(removes=True)
     from ipyparallel.controller.app import main as run
 
     run()

@@ -8,7 +8,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.engine_cells import engine_cell_labels
+from jaxstage_ext.notebook.engine_cells import engine_line_names
 from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use
@@ -59,7 +59,7 @@ def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
 
 
 def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
-    job.label = engine_cell_labels(shell)
+    job.names = engine_line_names(shell)
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()

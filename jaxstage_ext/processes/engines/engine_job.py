@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from jaxstage_ext.processes.engines import engines_wording
 from jaxstage_ext.processes.engines.engine_answer import Answer
 from jaxstage_ext.processes.engines.engine_errors import NoJob
 from jaxstage_ext.processes.engines.process_stack import StackFile
-from jaxstage_ext.processes.engines.whereabouts import PlaceLabel, Whereabouts
+from jaxstage_ext.processes.engines.whereabouts import LineNames, NamedLine, Whereabouts
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 
 PATIENCE = 5.0
@@ -63,9 +64,9 @@ class EngineChannel(Protocol):
         """What is known of the end of a process; None while it runs, or where nothing can be known of it."""
 
 
-def plain_label(file: str, line: int) -> str:
-    """A line by its file's name alone."""
-    return f"{os.path.basename(file)}:{line}"
+def names_by_file(file: str, line: int) -> NamedLine:
+    """A line by its file's name alone, with the text that this machine has of it."""
+    return NamedLine(f"{os.path.basename(file)}:{line}", linecache.getline(file, line).strip())
 
 
 class EngineJob:
@@ -77,14 +78,14 @@ class EngineJob:
       channel: what reaches the engines.
       notes: what is to be known of it, such as that its processes have different versions.
       say: prints a line for the user.
-      label: how a line of code is named to the user.
+      names: how a line of code is named to the user.
     """
 
     def __init__(self, processes: Sequence[EngineProcess], channel: EngineChannel, is_ours: bool) -> None:
         self.processes, self.channel, self.is_ours = tuple(processes), channel, is_ours
         self.notes: tuple[str, ...] = ()
         self.say: Callable[[str], object] = print
-        self.label: PlaceLabel = plain_label
+        self.names: LineNames = names_by_file
 
     @property
     def size(self) -> int:
@@ -125,7 +126,7 @@ class EngineJob:
         """End what it has started, which are its processes where it is ours."""
 
     def end_process(self, process: EngineProcess) -> None:
-        """Kill one process."""
+        """Kill one process, and wait until it has ended where that can be seen."""
         raise NotImplementedError
 
     def _wait(self, pending: Sequence[PendingAnswer], patience: float) -> None:
@@ -140,7 +141,7 @@ class EngineJob:
         """Where each process is just now, in their order. Takes about a second at most."""
         from jaxstage_ext.processes.engines import locating
 
-        return locating.locate(self.processes, self.channel, self.label)
+        return locating.locate(self.processes, self.channel, self.names)
 
     def programs(self) -> dict[int, str | None]:
         """The last program of several processes that each has run first; None where that is not known."""

@@ -52,8 +52,10 @@ class StartedJob(EngineJob):
         end(self._own, self.client)
 
     def end_process(self, process: EngineProcess) -> None:
-        """Kill one process."""
-        self._own.engines[process.engine].kill()
+        """Kill one process, and wait until it has ended."""
+        engine = self._own.engines[process.engine]
+        engine.kill()
+        engine.wait()
 
 
 def check_library() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
 from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of
 
 _FACTS = "jaxstage_ext.processes.inside.joining:facts"
+_ENDING, _PAUSE = 5.0, 0.02
+"""Seconds that a killed process may take to be gone; between looks."""
 _KILL = int(signal.SIGKILL)
 
 
@@ -26,9 +29,13 @@ class UsedJob(EngineJob):
         self.client = channel.client
 
     def end_process(self, process: EngineProcess) -> None:
-        """Kill one process."""
-        if process.stacks is not None and process.stacks.is_here:
+        """Kill one process, and wait until it has ended where that can be seen."""
+        stacks = process.stacks
+        if stacks is not None and stacks.is_here:
             os.kill(process.pid, _KILL)
+            deadline = time.monotonic() + _ENDING
+            while stacks.is_here and time.monotonic() < deadline:
+                time.sleep(_PAUSE)
         elif process.engine in self.client.ids:
             self.client.send_signal(_KILL, targets=process.engine, block=False)
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jaxstage_ext.processes.engines.engine_answer import EngineFailure
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity, Whereabouts
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
+from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import duration, plural
 
 if TYPE_CHECKING:
     from jaxstage_ext.processes.engines.engine_job import EngineJob
 
+_LONGEST_CODE = 60
 NO_JOB = "no processes; %processes start 2 starts two"
 NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]'"
 CONTROLLER = "the controller"
@@ -114,10 +116,19 @@ def activity(one: Whereabouts) -> str:
     """What a process is doing, without its index."""
     words = _ACTIVITIES[one.activity]
     if one.program is not None:
-        words = f"in {one.program.name}, a program of {plural(one.program.processes, 'process', 'processes')}"
+        name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
+        words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
     seconds = "" if one.seconds is None else duration(one.seconds)
-    words += f" ({one.reason})" if one.reason else ""
-    return ", ".join(filter(None, (words, one.place, seconds)))
+    words += f" ({clean(one.reason)})" if one.reason else ""
+    return ", ".join(filter(None, (words, _line(one.line), seconds)))
+
+
+def _line(line: NamedLine | None) -> str:
+    """A line of code with its text."""
+    if line is None:
+        return ""
+    code = cut(clean(line.code), _LONGEST_CODE)
+    return clean(line.label) + (f" `{code}`" if code else "")
 
 
 def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:

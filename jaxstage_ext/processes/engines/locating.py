@@ -11,7 +11,7 @@ from jaxstage_ext.processes.engines.process_stack import StackFrame, ask_for_sta
 from jaxstage_ext.processes.engines.whereabouts import (
     EngineActivity,
     EngineNotes,
-    PlaceLabel,
+    LineNames,
     Whereabouts,
     notes_of,
     whereabouts,
@@ -27,21 +27,23 @@ _MOST_BYTES = 1 << 20
 """Of a journal, from its end."""
 
 
-def locate(processes: Sequence[EngineProcess], channel: EngineChannel, label: PlaceLabel) -> list[Whereabouts]:
+def locate(processes: Sequence[EngineProcess], channel: EngineChannel, names: LineNames) -> list[Whereabouts]:
     """Where each process is just now, in their order."""
     ended = {one.process: channel.how_it_ended(one) for one in processes}
     files = [one.stacks for one in processes if one.stacks is not None and ended[one.process] is None]
     stacks = ask_for_stacks(files)
-    return [_where(one, channel, ended[one.process], stacks.get(one.pid), label) for one in processes]
+    return [_where(one, channel, ended[one.process], stacks.get(one.pid), names) for one in processes]
 
 
 def _where(
-    one: EngineProcess, channel: EngineChannel, ended: str | None, stack: Sequence[StackFrame] | None, label: PlaceLabel
+    one: EngineProcess, channel: EngineChannel, ended: str | None, stack: Sequence[StackFrame] | None, names: LineNames
 ) -> Whereabouts:
     if ended is not None:
         return Whereabouts(one.process, EngineActivity.ENDED, reason=ended)
     if stack is not None:
-        return whereabouts(one.process, stack, notes(one), label, time.time())
+        return whereabouts(one.process, stack, notes(one), names, time.time())
+    if (ended := channel.how_it_ended(one)) is not None:  # since it was signalled
+        return Whereabouts(one.process, EngineActivity.ENDED, reason=ended)
     if one.stacks is not None and one.stacks.is_here:
         return Whereabouts(one.process, EngineActivity.UNKNOWN, reason=wording.NO_STACK)
     pending = channel.send(one, EngineCall("os:getpid"))

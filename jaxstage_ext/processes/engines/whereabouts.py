@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,21 @@ from jaxstage_ext.ir.sources import source
 from jaxstage_ext.processes.engines.process_stack import StackFrame
 from jaxstage_ext.processes.inside.engine_journal import CELL, DONE, PROGRAM
 
-PlaceLabel = Callable[[str, int], str]
-"""How a file and a line are named to the user."""
+
+@dataclass(frozen=True)
+class NamedLine:
+    """A line of code as the user knows it.
+
+    Attributes:
+      label: such as "In [3]:2".   code: its text; "" where nobody has it.
+    """
+
+    label: str
+    code: str = ""
+
+
+LineNames = Callable[[str, int], NamedLine]
+"""How a line of a file is named to the user."""
 
 
 class EngineActivity(enum.Enum):
@@ -64,20 +78,23 @@ class Whereabouts:
     """Where one process is.
 
     Attributes:
-      place: the innermost line of the user's, such as "In [3]:2"; "" where there is none.
-      program: where `activity` is PROGRAM, the program that this line was the last to compile.
+      line: the innermost line of the user's; None where there is none.
+      program: where `activity` is PROGRAM, the program that this line was the last to compile, or whose name it has.
+      is_inferred: whether the program is known by its name in the line alone.
       seconds: since its cell began, or since it was asked; None where that is unknown.
       reason: why it is unknown, or how it ended.
     """
 
     process: int
     activity: EngineActivity
-    place: str = ""
+    line: NamedLine | None = None
     program: ProgramPlace | None = None
+    is_inferred: bool = False
     seconds: float | None = None
     reason: str = ""
 
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _WAITING_FILES = ("selectors.py", "asyncio/base_events.py", "asyncio/runners.py", "zmq/sugar/poll.py")
 _COMPILERS, _TRACERS = ("_src/compiler.py",), ("partial_eval.py", "interpreters/mlir.py", "_src/api.py")
 _RESULTS = ("_src/array.py",)
@@ -101,7 +118,7 @@ def notes_of(journal: str) -> EngineNotes:
 
 
 def whereabouts(
-    process: int, stack: Sequence[StackFrame], notes: EngineNotes, label: PlaceLabel, now: float
+    process: int, stack: Sequence[StackFrame], notes: EngineNotes, names: LineNames, now: float
 ) -> Whereabouts:
     """Where a process is, by the stack of its main thread, the innermost call first."""
     user = next((place for place, frame in enumerate(stack) if _is_users(frame)), None)
@@ -109,18 +126,25 @@ def whereabouts(
     if user is None:
         activity = _inner_activity(stack) or _outer_activity(stack)
         return Whereabouts(process, activity, seconds=None if activity is EngineActivity.IDLE else seconds)
-    line = stack[user]
-    activity, program = _inner_activity(stack[:user]), _program(line, notes)
-    if activity in (None, EngineActivity.RESULT) and program is not None:
-        activity = EngineActivity.PROGRAM
-    shown = program if activity is EngineActivity.PROGRAM else None
-    return Whereabouts(process, activity or EngineActivity.PYTHON, label(line.file, line.line), shown, seconds)
+    frame = stack[user]
+    line = names(frame.file, frame.line)
+    activity, program = _inner_activity(stack[:user]), _program(frame, notes)
+    named = _named_program(line.code, notes) if program is None else None
+    if activity in (None, EngineActivity.RESULT) and (program or named) is not None:
+        return Whereabouts(process, EngineActivity.PROGRAM, line, program or named, named is not None, seconds)
+    return Whereabouts(process, activity or EngineActivity.PYTHON, line, seconds=seconds)
 
 
-def _program(line: StackFrame, notes: EngineNotes) -> ProgramPlace | None:
+def _program(frame: StackFrame, notes: EngineNotes) -> ProgramPlace | None:
     """The program that a line was the last to compile."""
-    here = (one for one in reversed(notes.programs) if (one.file, one.line) == (line.file, line.line))
+    here = (one for one in reversed(notes.programs) if (one.file, one.line) == (frame.file, frame.line))
     return next(here, None)
+
+
+def _named_program(code: str, notes: EngineNotes) -> ProgramPlace | None:
+    """The last program of a function whose name a line of code has."""
+    words = set(_NAME.findall(code))
+    return next((one for one in reversed(notes.programs) if one.name.removeprefix("jit_") in words), None)
 
 
 def _is_users(frame: StackFrame) -> bool:

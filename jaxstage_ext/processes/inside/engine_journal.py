@@ -25,7 +25,7 @@ def begin(path: str) -> None:
         return
     from jax import monitoring
 
-    _Journal.file = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115: it stays open
+    _Journal.file = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 (it stays open)
     monitoring.register_scalar_listener(_on_scalar)
     if (shell := _shell()) is not None:
         shell.events.register("pre_run_cell", _on_cell)

@@ -29,7 +29,7 @@ def prepare(folder: str) -> dict[str, Any]:
     """
     if _Stacks.file is None:
         _Stacks.folder = folder if os.path.isdir(folder) else tempfile.mkdtemp(prefix="jaxstage-engine-")
-        _Stacks.file = open(_path("stacks"), "ab")  # noqa: SIM115: it stays open
+        _Stacks.file = open(_path("stacks"), "ab")  # noqa: SIM115 (it stays open)
         faulthandler.register(signal.SIGUSR1, file=_Stacks.file, all_threads=True)
         engine_journal.begin(_path("journal"))
     return joining.joined_facts() | {
@@ -41,11 +41,12 @@ def prepare(folder: str) -> dict[str, Any]:
 
 
 def process_start(pid: int) -> float:
-    """When a process of this host was started, in seconds since 1970; 0 where there is none."""
+    """When a process of this host was started, in seconds since 1970; 0 where there is none, or it has ended."""
     import psutil
 
     try:
-        return float(psutil.Process(pid).create_time())
+        found = psutil.Process(pid)
+        return 0.0 if found.status() == psutil.STATUS_ZOMBIE else float(found.create_time())
     except psutil.Error:
         return 0.0
 

@@ -63,6 +63,7 @@ def join(engines: dict[str, int], address: str, devices: int, timeouts: dict[str
 
     Args:
       engines: the index of each process, by "host/pid".
+      address: "host:port", where process 0 listens.
       devices: how many CPU devices each process has; 0 leaves it to JAX.
       timeouts: the fields of JobTimeouts.
     """

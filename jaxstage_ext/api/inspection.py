@@ -103,6 +103,7 @@ class Inspection(StagedCall):
         What takes milliseconds; `.all()` looks for the kinds that take a compile too. `.findings[0].try_()` compiles
         the change and tells what it really gains.
         """
+        self.program.check_here()
         return findings(self.program).seen_as(Inspection.of)
 
     @property

@@ -20,7 +20,12 @@ class Fact(Generic[Value]):
         functools.update_wrapper(self, compute)
 
     def __call__(self, program: Program, progress: Progress | None = None) -> Value:
-        """The answer. `progress` is told how far it is where computing it takes long; what it raises ends that."""
+        """The answer. `progress` is told how far it is where computing it takes long; what it raises ends that.
+
+        Raises Unavailable where another process holds the program, and what computing it raises.
+        """
+        if self not in program.results:
+            program.check_here()
         return program.results.once(self, lambda: self._compute(program, progress))
 
     def is_known(self, program: Program) -> bool:

@@ -129,6 +129,11 @@ class Program:
         """What the call is compiled for."""
         return self.staged.target
 
+    def check_here(self) -> None:
+        """Raise Unavailable where another process holds what it is computed from."""
+        if self.elsewhere is not None:
+            raise Unavailable(f"{self.name}: {self.elsewhere.why_not_here}")
+
     @property
     def other_target(self) -> str:
         """The target where a call is not compiled for the kernel's own devices, so that it is not run; else ""."""

@@ -9,6 +9,10 @@ from typing import Any, Protocol
 class ProgramElsewhere(Protocol):
     """Where the objects of a program are."""
 
+    @property
+    def why_not_here(self) -> str:
+        """Why this process cannot say what only its objects tell."""
+
     def answer(self, method: str, params: Mapping[str, Any], is_slow: bool) -> tuple[dict[str, Any], list[bytes]]:
         """The result and the buffers of a panel's request.
 

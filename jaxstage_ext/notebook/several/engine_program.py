@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ class EngineProgram:
     number: int
     target: str
 
+    @property
+    def why_not_here(self) -> str:
+        """As of `ProgramElsewhere`."""
+        return staged_wording.elsewhere(self.process)
+
     def answer(self, method: str, params: Mapping[str, Any], is_slow: bool) -> Reply:
         """As `ProgramElsewhere.answer`."""
         told = self._asked(method, params, None if is_slow else QUICK)
@@ -51,7 +57,7 @@ class EngineProgram:
             raise Unavailable(staged_wording.gone(self.process))
         if (error := told.get("error")) is not None:
             raise BadRequest(error["message"], ErrorKind(error["kind"]), error["log"])
-        return dict(told["result"]), list(told["buffers"])
+        return json.loads(told["result"]), list(told["buffers"])
 
     def _asked(self, method: str, params: Mapping[str, Any], limit: float | None) -> Mapping[str, Any] | None:
         """What the process tells. It is asked on another thread, which a process that is busy may keep."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import socket
 import time
 from collections import OrderedDict
@@ -123,7 +124,7 @@ def kept(handle: str, number: int) -> StagedHere | None:
 
 
 def report(handle: str, number: int, source: bool | None, has_texts: bool) -> dict[str, Any] | None:
-    """The Inspection of a call as JSON, with the texts that are compared where they are wanted; None where it is gone.
+    """The Inspection of a call as JSON; None where it is gone. With the texts that are compared, where they are wanted.
 
     Args:
       handle: what `stage_cell` was given.
@@ -146,8 +147,8 @@ def _views(inspection: Inspection) -> list[str]:
 def answer(handle: str, number: int, target: str, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
     """What a request of a panel answers about a call that was staged here; None where it is gone.
 
-    Returns "result" and "buffers"; or "error", with its "kind" and its "message", and whether a worker's "log" may
-    explain it.
+    Returns "result", as JSON, and "buffers"; or "error", with its "kind" and its "message", and whether a worker's
+    "log" may explain it.
 
     Args:
       handle: what `stage_cell` was given.
@@ -166,4 +167,4 @@ def answer(handle: str, number: int, target: str, method: str, params: Mapping[s
     except Exception as error:
         refused = failure(error)
         return {"error": {"kind": refused.kind.value, "message": str(refused), "log": refused.has_log}}
-    return {"result": result, "buffers": [bytes(each) for each in buffers]}
+    return {"result": json.dumps(result), "buffers": [bytes(each) for each in buffers]}

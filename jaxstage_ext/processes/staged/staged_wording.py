@@ -84,6 +84,14 @@ def seconds(by_process: Mapping[int, float]) -> str:
     return ", ".join(f"process {process}: {took:.2f} s" for process, took in by_process.items())
 
 
+def elsewhere(process: int) -> str:
+    """Why the kernel cannot compute a table of a program."""
+    return (
+        f"process {process} staged it and holds its objects; the panel's tabs ask that process, and "
+        "jaxstage_ext.inspect in a %%px cell gives the tables there"
+    )
+
+
 def gone(process: int) -> str:
     """That a process does not keep a call any more."""
     return f"process {process} keeps its last cells only; run the cell again"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.ir.sources.source import cell_of
+from jaxstage_ext.notebook.engine_cells import px_cells
 from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines import command_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
@@ -59,7 +60,8 @@ class ProcessesRequest(MagicRequest):
         return found[0] if len(found) == 1 else found
 
     def _sent(self, line: str, cell: str, python: str, typed: str, magic_line: int) -> SentCell:
-        return SentCell(self.kind, line, cell, python, typed, magic_line, self.running_cell.number, self._cell_id())
+        known = self.running_cell.number, self._cell_id(), px_cells(self.ip)
+        return SentCell(self.kind, line, cell, python, typed, magic_line, *known)
 
     @staticmethod
     def _cell_id() -> str | None:

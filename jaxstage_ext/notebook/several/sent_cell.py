@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jaxstage_ext.ir.sources import run_cells
 from jaxstage_ext.ir.sources.run_cells import CellAtWork
+
+
+_BELOW = "In [{}] below %%px"
+"""The lines of such a cell are counted from there: an engine does not have the first."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class SentCell:
       python: what is compiled, whose lines are those of the cell.   typed: the cell as the user sees it.
       magic_line: the line that the magic stands on.
       number: the execution count of the cell.   id: by which the page knows it; None where it is unknown.
+      px: the execution counts of `%%px` cells, by the names of the files that engines give them.
     """
 
     kind: str
@@ -29,6 +34,7 @@ class SentCell:
     magic_line: int
     number: int
     id: str | None = None
+    px: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -58,6 +64,7 @@ class CellInEngine:
 
     def begin(self) -> None:
         """From now on programs are made by this cell, and its code is that of the notebook's text."""
+        run_cells.name_cells({file: _BELOW.format(number) for file, number in self._sent.px.items()})
         run_cells.begin(CellAtWork(self._sent.id, self.label, self.number))
         name_of = getattr(self._ip.compile, "get_code_name", None)
         if self._sent.id is not None and name_of is not None:

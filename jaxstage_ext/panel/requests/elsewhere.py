@@ -9,7 +9,7 @@ from jaxstage_ext.program.program_elsewhere import ProgramElsewhere
 from jaxstage_ext.program.tab.tab_record import Tab
 
 _METHOD = "method elsewhere"
-HERE = ("compare", "timeline", "sharding_search", "options")
+HERE = ("compare", "timeline", "sharding_search")
 """Tabs that are answered from what is here, or not at all."""
 
 

@@ -71,7 +71,7 @@ def compared_program(
     jaxpr = traced.jaxpr if traced is not None else None
     pending = pending_compile.of_lowered(lowered, jaxpr, options) if lowered is not None else None
     if pending is None and jaxpr is not None:
-        pending = PendingCompile(name, None, None, (), jaxpr)
+        pending = PendingCompile(getattr(traced, "fun_name", None) or name, None, None, (), jaxpr)
     return None if pending is None else ComparedProgram(pending, place)
 
 

@@ -94,7 +94,7 @@ def _who(found: Disagreement) -> str:
     if differing is ComparedPart.ORDER:
         names = [f"{processes(group)} {_runs(group)} {found.arrivals[group[0]].program}" for group in groups]
         come = (
-            f"different programs come {ordinal(found.number)}" if found.number else "the call is of different programs"
+            f"different programs come {ordinal(found.number)}" if found.number else "the call runs different programs"
         )
         return f"{come}: {', '.join(names)}"
     every = tuple(sorted(process for group in groups for process in group))

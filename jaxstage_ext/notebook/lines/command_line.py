@@ -196,8 +196,8 @@ def _option(line: str, at: int, flags: Mapping[str, Option]) -> tuple[Option, st
         raise UsageError(_unknown(flag, [name for name, option in flags.items() if option.help]))
     if not flags[flag].metavar:
         may_have = flags[flag].may_have
-        value = may_have.match(line, end) if may_have is not None else None
-        return flags[flag], value[0].lstrip(" =") if value else "", value.end() if value else end
+        given = may_have.match(line, end) if may_have is not None else None
+        return flags[flag], given[0].strip(" =\t") if given else "", given.end() if given else end
     value, end = _value(line, end)
     if not value:
         raise UsageError(f"{flag} needs a value: {flag} {flags[flag].metavar}")

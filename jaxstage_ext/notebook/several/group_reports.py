@@ -61,7 +61,7 @@ def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | No
     groups = staged_groups(_with_whole_errors(cell, number))
     good = [group for group in groups if group.error is None]
     reports = _reports(job, cell, number, groups, has_texts=len(good) > 1)
-    texts = {at: told for at, one in reports.items() if (told := _texts(one, at)) is not None}
+    texts = {at: text for at, one in reports.items() if (text := _texts(one, at)) is not None}
     hosts = {at: one.host for at, one in cell.processes.items()}
     staged = StagedProcesses(
         cell.stage,
@@ -95,7 +95,7 @@ def _with_whole_errors(cell: StagedCell, number: int) -> dict[int, CallStaging]:
     calls = cell.calls(number)
     name = next((call.name for call in calls.values()), "")
     lacking = {at: one.error for at, one in cell.processes.items() if at not in calls}
-    other = StagingError(StagingErrorKind.RAISED, "", staged_wording.NO_SUCH_CALL)
+    other = StagingError(StagingErrorKind.REFUSED, "", staged_wording.NO_SUCH_CALL)
     made = {at: CallStaging(name, name, "", {}, {}, None, error or other) for at, error in lacking.items()}
     return dict(sorted((calls | made).items()))
 

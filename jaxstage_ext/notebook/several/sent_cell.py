@@ -9,7 +9,6 @@ from typing import Any
 from jaxstage_ext.ir.sources import run_cells
 from jaxstage_ext.ir.sources.run_cells import CellAtWork
 
-
 _BELOW = "In [{}] below %%px"
 """The lines of such a cell are counted from there: an engine does not have the first."""
 

@@ -86,7 +86,7 @@ class StagedProcesses:
         told = {process for found in self.disagreements for process in found.ends}
         for error, group in groups.items():
             if error.name or not told.issuperset(group):
-                yield wording.failed(tuple(group), error)
+                yield wording.begun(wording.failed(tuple(group), error))
 
     def table(self) -> Table:
         """A row a process: the group that it is in, counted from 1, the seconds of each stage, and its error."""

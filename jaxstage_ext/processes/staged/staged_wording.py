@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from jaxstage_ext.processes import preflight_report
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
@@ -16,8 +16,9 @@ NEXT = {
 }
 RUN = "--processes only stages the call in the processes; to run it there, use %%px"
 VERSUS = "--vs compares with an Inspection of this kernel; leave out --processes, or use .difference(before)"
-INTERRUPTED = "the processes may go on with it; %processes status says where they are"
+INTERRUPTED = "the processes may go on with it; %processes where says where they are"
 NO_SUCH_CALL = "the cell has fewer calls there"
+_WORDS = ("process", "different", "the ")
 _MADE = {"trace": "jaxpr", "lower": "module", "compile": "module"}
 
 
@@ -25,13 +26,13 @@ def alike(group: Group, stage: str) -> str:
     """That all processes that were asked came to the same."""
     made = _MADE.get(stage, "program")
     if len(group) == 1:
-        return f"{_begun(processes(group))} alone was asked."
-    return f"{_begun(processes(group))}: the same {made}."
+        return f"{begun(processes(group))} alone was asked."
+    return f"{begun(processes(group))}: the same {made}."
 
 
 def alike_error(group: Group) -> str:
     """That all processes that were asked have the same error."""
-    return alike(group, "") if len(group) == 1 else f"{_begun(processes(group))}: the same error."
+    return alike(group, "") if len(group) == 1 else f"{begun(processes(group))}: the same error."
 
 
 def own_program(group: Group) -> str:
@@ -52,7 +53,7 @@ def shown(group: Group, all_processes: Group) -> str:
 def difference(found: Disagreement, is_shared: bool) -> list[str]:
     """Who differs, in what and why, in lines; of a program that several processes share also what to do about it."""
     head, *evidence = preflight_report.said(found)
-    return [f"{_begun(head)}.", *map(str.strip, evidence), *([NEXT[found.cause]] if is_shared else [])]
+    return [f"{begun(head)}.", *map(str.strip, evidence), *([NEXT[found.cause]] if is_shared else [])]
 
 
 def failed(group: Group, error: StagingError) -> str:
@@ -64,7 +65,7 @@ def failed(group: Group, error: StagingError) -> str:
     at = f" at {error.place}" if error.place else ""
     if error.kind is StagingErrorKind.UNREACHED:
         return f"{processes(group)} did not answer: {error.message or error.type}"
-    said = f"{error.type}: {error.message}" if error.message else error.type
+    said = ": ".join(part for part in (error.type, error.message) if part)
     return f"{processes(group)} raised {said}{at}"
 
 
@@ -77,11 +78,6 @@ def missing(group: Group, name: str, place: str) -> str:
 def printed(group: Group, text: str, is_of_all: bool) -> str:
     """What the cell has printed, with the processes that did unless all printed the same."""
     return text if is_of_all else f"[{processes(group)}] {text}"
-
-
-def seconds(by_process: Mapping[int, float]) -> str:
-    """How long each process took, such as "process 0: 0.2 s, process 1: 0.3 s"."""
-    return ", ".join(f"process {process}: {took:.2f} s" for process, took in by_process.items())
 
 
 def elsewhere(process: int) -> str:
@@ -109,10 +105,10 @@ def busy(process: int) -> str:
 
 def unasked(asked: Sequence[int], size: int) -> str:
     """That a process that a line names does not exist."""
-    many = f"processes 0 to {size - 1}" if size > 1 else "process 0 alone"
-    return f"--processes {','.join(map(str, asked))}: there is no process {max(asked)}; there is {many}"
+    many = f"are processes 0 to {size - 1}" if size > 1 else "is process 0 alone"
+    return f"--processes {','.join(map(str, asked))}: there is no process {max(asked)}; there {many}"
 
 
-def _begun(text: str) -> str:
-    """A sentence's beginning."""
-    return text[:1].upper() + text[1:]
+def begun(text: str) -> str:
+    """A sentence's beginning, which the name of a variable may be."""
+    return text[:1].upper() + text[1:] if text.startswith(_WORDS) else text

@@ -22,7 +22,7 @@ _CONSTANT = re.compile(r"\bdense(?:_resource)?<[^>]*>")
 _CONSTANT_LINE = re.compile(r"^\s*%\w+ = stablehlo\.constant ")
 _ARGUMENT = re.compile(r"%arg(\d+): (tensor<[^>]*>)")
 _LAMBDA = re.compile(r"\{ lambda [^;]{0,20000}; (.{0,20000}?)\. let ")
-_TRACED_ARGUMENT = re.compile(r"(\w+):(\w+\[[^\]]*\])")
+_TRACED_ARGUMENT = re.compile(r":(\w{1,40}\[[^\]]{0,1000}\])")
 _MOST_OF_HEAD = 200
 _VALUE_NAME = re.compile(r"%\w+")
 
@@ -95,7 +95,7 @@ def argument_types(texts: ProgramTexts) -> tuple[str, ...]:
 
 def _traced_types(lines: Sequence[str]) -> tuple[str, ...]:
     head = _LAMBDA.match(" ".join(lines[:_MOST_OF_HEAD]))
-    return tuple(kind for _, kind in _TRACED_ARGUMENT.findall(head[1])) if head else ()
+    return tuple(_TRACED_ARGUMENT.findall(head[1])) if head else ()
 
 
 def _signature(texts: ProgramTexts) -> str:

@@ -47,7 +47,7 @@ def _cells(shell: Any) -> dict[str, tuple[int, list[str]]]:
 
 
 def _file_name() -> Callable[[str], str] | None:
-    """Ipykernel's own name for a cell's file."""
+    """What names the file of a cell in ipykernel; None where that is not here."""
     try:
         from ipykernel.compiler import get_file_name
     except ImportError:

@@ -78,7 +78,7 @@ def listening_addresses(processes: list[psutil.Process]) -> set[str]:
     for one in processes:
         with contextlib.suppress(psutil.Error):
             found |= {each.laddr.ip for each in one.net_connections("inet") if each.status == psutil.CONN_LISTEN}
-    return found
+    return {address.removeprefix("::ffff:") for address in found}  # an IPv4 address as an IPv6 socket has it
 
 
 def folders(of: Path) -> list[Path]:

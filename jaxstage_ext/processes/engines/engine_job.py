@@ -104,6 +104,8 @@ class EngineJob:
         Arguments and values are plain data. Ctrl-C leaves at once; what the engines do goes on there.
 
         Args:
+          function: its name, as "package.module:function".
+          *arguments: what it is called with.
           patience: the seconds after which a line says where each process is; 5 unless given.
           only: the indices of the processes to ask; all unless given.
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.inside import parent_watch
+from jaxstage_ext.processes.inside.joining import LOOPBACK
 from jaxstage_ext.report.uninterrupted import uninterrupted
 
-LOOPBACK = "127.0.0.1"
 _ROOM = "jaxstage_ext.processes.engines"
 _FOLDERS = ("db", "log", "pid", "security", "startup")
 _REGISTRATION = 60

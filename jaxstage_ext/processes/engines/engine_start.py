@@ -68,7 +68,10 @@ def start(count: int, devices: int, timeout: float, told: Told) -> StartedJob:
     """Start a job. Leaves nothing behind where it fails or is interrupted.
 
     Args:
-      count: how many processes.   devices: how many CPU devices each has.   timeout: seconds until all are ready.
+      count: how many processes.
+      devices: how many CPU devices each has.
+      timeout: seconds until all are ready.
+      told: hears what is waited for.
 
     Raises:
       ProcessesError: with one line that says why.
@@ -76,10 +79,10 @@ def start(count: int, devices: int, timeout: float, told: Told) -> StartedJob:
     check_library()
     check_devices(devices)
     atexit.register(close)
-    for attempt in range(_ATTEMPTS):
+    for _ in range(_ATTEMPTS):
         with contextlib.suppress(PortTaken):
             return _start(count, devices, timeout, told)
-    raise ProcessesError(wording.ports_taken(attempt + 1))
+    raise ProcessesError(wording.ports_taken(_ATTEMPTS))
 
 
 def check_devices(devices: int) -> None:
@@ -129,8 +132,7 @@ def _connected(own: EngineProcesses, clock: _Countdown) -> Any:
         clock.wait(own, wording.CONTROLLER)
     import ipyparallel
 
-    client = ipyparallel.Client(info, profile_dir=str(own.folder), timeout=30)
-    return client
+    return ipyparallel.Client(info, profile_dir=str(own.folder), timeout=30)
 
 
 def _read(file: Path) -> Any:

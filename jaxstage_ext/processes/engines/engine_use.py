@@ -49,6 +49,7 @@ def use(client: Any, wait: Callable[[], object]) -> UsedJob:
     """The job of the engines of a client. Those whose JAX has not joined one are joined.
 
     Args:
+      client: an `ipyparallel.Client`.
       wait: called again and again while engines are waited for; what it raises ends it.
 
     Raises:

@@ -24,6 +24,7 @@ CANCELLED = "no process was started"
 
 
 def process(index: int) -> str:
+    """A process by its index."""
     return f"process {index}"
 
 

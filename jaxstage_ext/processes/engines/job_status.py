@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_job import EngineJob
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, Whereabouts
 from jaxstage_ext.report.table import Column, Table
 
 
@@ -26,5 +26,5 @@ def status_table(job: EngineJob) -> Table:
     return Table("processes", columns, reasons, job.notes)
 
 
-def _state(one: wording.Whereabouts) -> str | None:
+def _state(one: Whereabouts) -> str | None:
     return None if one.activity is EngineActivity.UNKNOWN else wording.activity(one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -95,9 +96,9 @@ class Whereabouts:
 
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_WAITING_FILES = ("selectors.py", "asyncio/base_events.py", "asyncio/runners.py", "zmq/sugar/poll.py")
 _COMPILERS, _TRACERS = ("_src/compiler.py",), ("partial_eval.py", "interpreters/mlir.py", "_src/api.py")
 _RESULTS = ("_src/array.py",)
+_ENGINE, _CALL = f"{os.sep}ipyparallel{os.sep}", "inside/engine_call.py"
 _GUARDS = ("processes/meeting.py", "processes/guard.py", "processes/shared_report.py")
 
 
@@ -124,8 +125,8 @@ def whereabouts(
     user = next((place for place, frame in enumerate(stack) if _is_users(frame)), None)
     seconds = None if notes.busy_since is None else max(now - notes.busy_since, 0.0)
     if user is None:
-        activity = _inner_activity(stack) or _outer_activity(stack)
-        return Whereabouts(process, activity, seconds=None if activity is EngineActivity.IDLE else seconds)
+        outer = _inner_activity(stack) or _outer_activity(stack, notes)
+        return Whereabouts(process, outer, seconds=None if outer is EngineActivity.IDLE else seconds)
     frame = stack[user]
     line = names(frame.file, frame.line)
     activity, program = _inner_activity(stack[:user]), _program(frame, notes)
@@ -148,7 +149,8 @@ def _named_program(code: str, notes: EngineNotes) -> ProgramPlace | None:
 
 
 def _is_users(frame: StackFrame) -> bool:
-    return source.is_user(frame.file) and not source.is_outside(frame.file) and not frame.file.startswith("<")
+    is_outside = source.is_outside(frame.file) or _ENGINE in frame.file or frame.file.startswith("<")
+    return source.is_user(frame.file) and not is_outside
 
 
 def _inner_activity(frames: Sequence[StackFrame]) -> EngineActivity | None:
@@ -165,9 +167,9 @@ def _inner_activity(frames: Sequence[StackFrame]) -> EngineActivity | None:
     return None
 
 
-def _outer_activity(frames: Sequence[StackFrame]) -> EngineActivity:
-    """Of a stack without the user's lines: idle where its innermost calls are those of the event loop."""
+def _outer_activity(frames: Sequence[StackFrame], notes: EngineNotes) -> EngineActivity:
+    """Of a stack without the user's lines: idle unless a cell or a call from here runs."""
     if not frames:
         return EngineActivity.UNKNOWN
-    is_waiting = any(frame.file.endswith(_WAITING_FILES) for frame in frames[:2])
-    return EngineActivity.IDLE if is_waiting else EngineActivity.PYTHON
+    is_busy = notes.busy_since is not None or any(frame.file.endswith(_CALL) for frame in frames)
+    return EngineActivity.PYTHON if is_busy else EngineActivity.IDLE

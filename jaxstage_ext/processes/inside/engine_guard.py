@@ -18,6 +18,7 @@ def switch(on: bool, timeout: float, folder: str) -> bool:
     """Compare programs from now on, or no more. Returns whether they were compared before.
 
     Args:
+      on: whether they are to be compared.
       timeout: seconds that a process waits for the others at a program.
       folder: where reports are written to.
     """

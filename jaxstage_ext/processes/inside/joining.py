@@ -7,6 +7,8 @@ import socket
 from dataclasses import asdict, dataclass
 from typing import Any
 
+LOOPBACK = "127.0.0.1"
+
 
 @dataclass(frozen=True)
 class JobTimeouts:
@@ -52,7 +54,7 @@ def joined_facts() -> dict[str, Any]:
 
 def free_address(is_alone: bool) -> str:
     """An address of this host with a port that nobody listens on: of loopback where no other host takes part."""
-    host = "127.0.0.1" if is_alone else socket.gethostbyname(socket.gethostname())
+    host = LOOPBACK if is_alone else socket.gethostbyname(socket.gethostname())
     with socket.socket() as one:
         one.bind((host, 0))
         return f"{host}:{one.getsockname()[1]}"
@@ -69,9 +71,14 @@ def join(engines: dict[str, int], address: str, devices: int, timeouts: dict[str
     """
     import jax
 
+    from jaxstage_ext.core.jax_private import gloo_address
+
+    config: Any = jax.config
     if devices:
-        jax.config.update("jax_num_cpu_devices", devices)
-    jax.config.update("jax_enable_recoverability", True)
+        config.update("jax_num_cpu_devices", devices)
+    config.update("jax_enable_recoverability", True)
+    if address.startswith(LOOPBACK):
+        gloo_address.listen_at(LOOPBACK)
     limits = JobTimeouts(**timeouts)
     jax.distributed.initialize(
         coordinator_address=address,

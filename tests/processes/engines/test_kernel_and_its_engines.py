@@ -30,10 +30,15 @@ class KernelOfTest:
             kind, content = message["msg_type"], message["content"]
             if kind == "status" and content["execution_state"] == "idle":
                 return re.sub(r"\x1b\[[\d;]*m", "", text)
-            text += {"stream": lambda: content["text"], "error": lambda: "\n".join(content["traceback"])}.get(
-                kind, lambda: content.get("data", {}).get("text/plain", "")
-            )()
+            text += text_of(kind, content)
             heard(text)
+
+
+def text_of(kind: str, content: dict[str, Any]) -> str:
+    """What a message shows."""
+    if kind == "error":
+        return "\n".join(content["traceback"])
+    return content["text"] if kind == "stream" else content.get("data", {}).get("text/plain", "")
 
 
 @pytest.fixture(scope="module")

@@ -95,7 +95,17 @@ ROOMS = {
     ),
     "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
     "api.preflight": ("processes",),
-    "api.compiles": ("report", "core", "compilation", "program", "views", "panel", "api.inspection"),
+    "api.compiles": (
+        "report",
+        "core",
+        "compilation",
+        "processes",
+        "processes.engines",
+        "program",
+        "views",
+        "panel",
+        "api.inspection",
+    ),
     "notebook": (
         "report",
         "store",

@@ -22,11 +22,13 @@ class Fact(Generic[Value]):
     def __call__(self, program: Program, progress: Progress | None = None) -> Value:
         """The answer. `progress` is told how far it is where computing it takes long; what it raises ends that.
 
-        Raises Unavailable where another process holds the program, and what computing it raises.
+        Raises Unavailable where only another process can compute it, and what computing it raises.
         """
-        if self not in program.results:
+        try:
+            return program.results.once(self, lambda: self._compute(program, progress))
+        except ValueError:
             program.check_here()
-        return program.results.once(self, lambda: self._compute(program, progress))
+            raise
 
     def is_known(self, program: Program) -> bool:
         """Whether the answer was computed already. Computes nothing."""

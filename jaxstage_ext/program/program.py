@@ -45,6 +45,7 @@ from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
+    from jaxstage_ext.analysis.sharding.value_tables import Shardings
     from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
     from jaxstage_ext.ir.dumps.dump_index import DumpedModule
     from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
@@ -82,6 +83,7 @@ class Program:
       opened: programs that were opened from its tabs, oldest first; the panel shows them beside it.
       ran_out: the failure of a run that died of memory.
       saved_summary: the summary of a program that was read from a saved report; else None.
+      saved_shardings: of a program that was read from a saved report, where it held them; else None.
       timeline: of its newest profile; None until it is profiled.
       is_earlier: whether it was inspected before the others, which are compared with it.
       processes: how each process of a job has staged the call, where it was staged there; None otherwise.
@@ -105,6 +107,7 @@ class Program:
     dump: DumpedModule | None = None
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
+    saved_shardings: Shardings | None = None
     processes: StagedProcesses | None = None
     elsewhere: ProgramElsewhere | None = None
     is_foreign: bool = False

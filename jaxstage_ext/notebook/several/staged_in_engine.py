@@ -26,7 +26,7 @@ from jaxstage_ext.notebook.several.staging_errors import error_of_cell, error_of
 from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.params import failure
 from jaxstage_ext.panel.replying import named
-from jaxstage_ext.panel.requests import dispatch, elsewhere
+from jaxstage_ext.panel.requests import asked_elsewhere, dispatch
 from jaxstage_ext.processes.inside.compared_program import ComparedProgram, compared_program
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError
 
@@ -141,7 +141,7 @@ def report(handle: str, number: int, source: bool | None, has_texts: bool) -> di
 
 
 def _views(inspection: Inspection) -> list[str]:
-    return [view for view in inspection.summary()["views"] if view not in elsewhere.HERE]
+    return [view for view in inspection.summary()["views"] if view not in asked_elsewhere.HERE]
 
 
 def answer(handle: str, number: int, target: str, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:

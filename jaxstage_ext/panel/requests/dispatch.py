@@ -13,7 +13,7 @@ from typing import Any
 from jaxstage_ext.panel import assets, jobs
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
 from jaxstage_ext.panel.replying import named, replied
-from jaxstage_ext.panel.requests import document_requests, elsewhere
+from jaxstage_ext.panel.requests import asked_elsewhere, document_requests
 from jaxstage_ext.panel.wire_form import pack
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.head import compile_wait
@@ -29,8 +29,8 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
     Raises BadRequest when the method or a parameter is not as it must be.
     """
     answering = named(methods(), method, params)
-    if elsewhere.is_there(programs, params, tab_of(method)):
-        return elsewhere.answer_there(method, answering, programs, params)
+    if asked_elsewhere.is_there(programs, params, tab_of(method)):
+        return asked_elsewhere.answer_there(method, answering, programs, params)
     return answering(programs, params)
 
 
@@ -86,8 +86,8 @@ def _cancel(programs: Programs, params: Params) -> Answer:
     if not isinstance(method, jobs.Slow):
         raise BadRequest(f"{quoted(params['of'])} is not a request that can be stopped")
     name, asked = text(params, "of"), {k: v for k, v in params.items() if k != "of"}
-    if elsewhere.is_there(programs, asked, tab_of(name)):
-        return {"stopped": elsewhere.stop_there(name, programs, asked)}, []
+    if asked_elsewhere.is_there(programs, asked, tab_of(name)):
+        return {"stopped": asked_elsewhere.stop_there(name, programs, asked)}, []
     return {"stopped": method.stop(programs, asked)}, []
 
 

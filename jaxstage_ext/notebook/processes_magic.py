@@ -87,8 +87,8 @@ def _status(asked: ProcessesLine, shell: Any) -> Any:
 
 
 def _where(asked: ProcessesLine, shell: Any) -> None:
-    for one in engine_job.current_job().where():
-        print(wording.where(one))
+    found = engine_job.current_job().where()
+    print("\n".join(filter(None, [*map(wording.where, found), wording.lost_coordinator(found)])))
 
 
 def _end(asked: ProcessesLine, shell: Any) -> None:

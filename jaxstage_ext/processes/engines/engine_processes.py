@@ -26,6 +26,8 @@ _HEARTBEATS = ("--HeartMonitor.period=250", "--HeartMonitor.max_heartmonitor_mis
 """An engine is there after two beats, in milliseconds; a process that has ended is noticed otherwise, at once."""
 _NO_MISSES = "--IPEngine.max_heartbeat_misses=0"
 """An engine does not watch the controller: it ends with the kernel."""
+_NANNY = "KernelNanny"
+"""In lines that an engine's nanny writes: it goes on for a moment."""
 _DEVICE_COUNT = "--xla_force_host_platform_device_count"
 _ENDING = 5.0
 """Seconds that killed processes may take to be gone."""
@@ -91,7 +93,7 @@ class EngineProcesses:
         """The last line that an engine has written, -1 being the controller."""
         file = self.folder / ("hub.txt" if number < 0 else f"engine{number}.txt")
         with contextlib.suppress(OSError):
-            lines = file.read_text("utf-8", "replace").strip().splitlines()
+            lines = [line for line in file.read_text("utf-8", "replace").splitlines() if line and _NANNY not in line]
             return lines[-1].strip()[:300] if lines else ""
         return ""
 

@@ -16,8 +16,8 @@ from jaxstage_ext.processes.inside.joining import JobTimeouts
 
 _JOINING = "jaxstage_ext.processes.inside.joining"
 _PAUSE = 0.05
-_TAKEN = ("address already in use", "failed to add port", "no address added")
-"""What JAX's coordinator says where it cannot listen, by version."""
+_TAKEN = "address already in use"
+"""What the system says of a port that somebody listens at."""
 
 
 class PortTaken(Exception):
@@ -61,6 +61,6 @@ class EngineSet:
 def _value(answer: Answer) -> Any:
     if (failure := answer.failure) is None:
         return answer.value
-    if any(text in failure.message.lower() for text in _TAKEN):
+    if _TAKEN in failure.message.lower():
         raise PortTaken
     raise ProcessesError(wording.not_started(wording.failed(answer.process, failure)))

@@ -17,6 +17,7 @@ _LONGEST_CODE = 60
 NO_JOB = "no processes; %processes start 2 starts two"
 NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]'"
 CONTROLLER = "the controller"
+COORDINATOR = "process 0 keeps JAX's coordinator, without which JAX ends the other processes"
 JOINING = "jax.distributed"
 ENDED = "ended"
 CLIENT_CLOSED = "the client of the processes is closed: %processes stop, then start or use others"
@@ -132,6 +133,12 @@ def _line(line: NamedLine | None) -> str:
     return clean(line.label) + (f" `{code}`" if code else "")
 
 
+def lost_coordinator(found: Sequence[Whereabouts]) -> str:
+    """Why processes have ended that nobody killed; "" unless process 0 has."""
+    ended = [one.process for one in found if one.activity is EngineActivity.ENDED]
+    return COORDINATOR if 0 in ended and len(ended) > 1 else ""
+
+
 def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
     """Not all processes have answered: where they are."""
     each = "; ".join(map(where, found))
@@ -185,6 +192,8 @@ def starting(seconds: int, what: str) -> str:
 
 def was_ended(index: int) -> str:
     """A process was killed because the user said so."""
+    if index == 0:
+        return f"process 0 ended; {COORDINATOR}; %processes restart starts all again"
     return f"process {index} ended; programs of several processes fail until %processes restart"
 
 

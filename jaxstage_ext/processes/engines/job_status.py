@@ -23,7 +23,8 @@ def status_table(job: EngineJob) -> Table:
         "state": Column([_state(one) for one in found], doc="What it does now", is_answer=True),
         "last program": Column(names, doc="The last program of several processes that it ran for the first time"),
     }
-    return Table("processes", columns, reasons, job.notes)
+    lost = wording.lost_coordinator(found)
+    return Table("processes", columns, reasons, (*job.notes, lost) if lost else job.notes)
 
 
 def _state(one: Whereabouts) -> str | None:

@@ -60,6 +60,13 @@ def free_address(is_alone: bool) -> str:
         return f"{host}:{one.getsockname()[1]}"
 
 
+def check_free(address: str) -> None:
+    """Raise OSError where somebody listens at an address: JAX's coordinator would die of it, by SIGSEGV."""
+    host, _, port = address.rpartition(":")
+    with socket.socket() as one:
+        one.bind((host, int(port)))
+
+
 def join(engines: dict[str, int], address: str, devices: int, timeouts: dict[str, int]) -> dict[str, Any]:
     """Take part in the job whose coordinator listens at an address. Blocks until all processes have come.
 
@@ -73,6 +80,8 @@ def join(engines: dict[str, int], address: str, devices: int, timeouts: dict[str
 
     from jaxstage_ext.core.jax_private import gloo_address
 
+    if engines[own_name()] == 0:
+        check_free(address)
     config: Any = jax.config
     if devices:
         config.update("jax_num_cpu_devices", devices)

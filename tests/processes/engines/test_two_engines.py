@@ -1,0 +1,119 @@
+"""A real job of two engines: who they are, what they answer, the guard, and a client's engines taken as they are."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+import interrupts
+import jax
+import psutil
+import pytest
+from engine_jobs import begin_in, listening_addresses, run_in_all, until
+
+from jaxstage_ext.processes.engines import engine_job, engine_use
+from jaxstage_ext.processes.engines.engine_answer import Answer, FailureKind
+from jaxstage_ext.processes.engines.engine_start import StartedJob
+from jaxstage_ext.processes.engines.job_status import status_table
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity
+
+GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
+
+
+def test_its_processes_are_those_of_jax(engines: StartedJob) -> None:
+    """The oracle is what JAX itself says in each engine."""
+    told = engines.client[:].apply_sync(eval, "(jax.process_index(), jax.process_count(), jax.local_device_count())")
+    assert told == [(0, 2, 1), (1, 2, 1)]
+    assert [(one.process, one.engine, one.devices) for one in engines.processes] == [(0, 0, 1), (1, 1, 1)]
+    assert [one.pid for one in engines.processes] == engines.client[:].apply_sync(os.getpid)
+    assert {one.host for one in engines.processes} == {socket.gethostname()}
+    assert (engines.size, engines.is_ours, engines.notes) == (2, True, ())
+    assert engine_job.has_job() and engine_job.current_job() is engines
+
+
+def test_its_environment_is_that_of_a_small_cpu_job(engines: StartedJob) -> None:
+    names = ("JAX_PLATFORMS", "PYTHONHASHSEED", "JAX_NUM_CPU_DEVICES")
+    told = [[answer.value for answer in engines.ask("os:getenv", name)] for name in names]
+    assert told == [["cpu"] * 2, ["0"] * 2, [None] * 2]
+
+
+def test_the_kernel_itself_never_joins(engines: StartedJob) -> None:
+    assert not jax.distributed.is_initialized() and jax.process_count() == 1
+
+
+def test_answers_come_in_order_and_an_error_is_data(engines: StartedJob) -> None:
+    pids = tuple(Answer(one.process, one.pid) for one in engines.processes)
+    assert engines.ask("os:getpid") == pids
+    assert engines.ask("os:getpid", only=[1]) == pids[1:]
+    failures = [answer.failure for answer in engines.ask("math:sqrt", -1.0)]
+    assert [(one.kind, one.error) for one in failures if one is not None] == [(FailureKind.RAISED, "ValueError")] * 2
+    assert failures[0] is not None and failures[0].lines[-1].startswith("ValueError: ")
+    (missing,) = engines.ask("no_such_module:f", only=[0])
+    assert missing.failure is not None and missing.failure.error == "ModuleNotFoundError"
+
+
+def test_twenty_megabytes_come_back_whole(engines: StartedJob) -> None:
+    values = [answer.value for answer in engines.ask("builtins:bytes", 20_000_000)]
+    assert [len(value) for value in values if isinstance(value, bytes)] == [20_000_000] * 2
+
+
+def test_nothing_listens_beyond_loopback(engines: StartedJob) -> None:
+    started = psutil.Process(os.getpid()).children(recursive=True)
+    assert listening_addresses(started) == {"127.0.0.1"}
+
+
+def test_a_process_in_a_collective_is_named_and_a_waiting_question_says_so(engines: StartedJob) -> None:
+    said: list[str] = []
+    other = begin_in(engines, 0, "total(x)")
+    until(lambda: engines.where()[0].activity is EngineActivity.PROGRAM)
+    first, second = engines.where()
+    assert first.program is not None and (first.program.name, first.program.processes) == ("jit_total", 2)
+    assert second.activity is EngineActivity.IDLE and first.seconds is not None and second.seconds is None
+    table = status_table(engines)
+    assert table["process"] == [0, 1] and "jit_total" in table["state"][0] and table["state"][1] == "idle"
+    began = time.monotonic()
+    engines.say = lambda text: (said.append(text), interrupts.interrupt())  # the user reads it, and has enough
+    with pytest.raises(KeyboardInterrupt):
+        engines.ask("os:getpid", patience=0.2)
+    assert time.monotonic() - began < 3 and len(said) == 1
+    assert "process 0: in jit_total" in said[0] and "process 1: idle" in said[0]
+    engines.say = print
+    begin_in(engines, 1, "total(x)").get(timeout=30)  # the other side comes, and both go on
+    other.get(timeout=30)
+    assert [answer.value for answer in engines.ask("os:getpid")] == [one.pid for one in engines.processes]
+    assert table["last program"][0] == "jit_total" and status_table(engines)["last program"] == ["jit_total"] * 2
+
+
+def test_the_guard_stops_what_differs_and_then_guards_on(engines: StartedJob, tmp_path: Path) -> None:
+    assert [answer.value for answer in engines.ask(GUARD, True, 60.0, str(tmp_path))] == [False, False]
+    for text in ("x * (jax.process_index() + 1)", "x + (jax.process_index() + 2)"):  # twice: a new block after an end
+        with pytest.raises(Exception, match="ProcessesDisagree"):
+            run_in_all(engines, f"f = jax.jit(lambda x: ({text}).sum())\nf(x)")
+    with pytest.raises(Exception, match="one of them only"):
+        run_in_all(
+            engines, "if jax.process_index() == 1: raise ValueError('one of them only')\njax.jit(lambda x: x.max())(x)"
+        )
+    run_in_all(engines, "same = float(jax.jit(lambda x: (x * 3).sum())(x))")
+    assert engines.client[:]["same"] == [84.0, 84.0]
+    assert len(list(tmp_path.iterdir())) == 3
+    assert [answer.value for answer in engines.ask(GUARD, False, 60.0, str(tmp_path))] == [True, True]
+
+
+def test_engines_of_a_client_that_have_joined_are_taken_as_they_are(engines: StartedJob) -> None:
+    used = engine_use.use(engines.client, lambda: None)
+    assert not used.is_ours and used.processes == engines.processes
+    assert [answer.value for answer in used.ask("os:getpid")] == [one.pid for one in engines.processes]
+    used.stop()
+    assert all(psutil.pid_exists(one.pid) for one in engines.processes)
+
+
+def test_a_signal_that_asks_for_a_stack_disturbs_no_program(engines: StartedJob) -> None:
+    running = [begin_in(engines, process, "for _ in range(200): y = total(x)\nfloat(y)") for process in (0, 1)]
+    while not all(one.ready() for one in running):
+        for one in engines.processes:
+            os.kill(one.pid, signal.SIGUSR1)
+        time.sleep(0.01)
+    assert [one.get() for one in running]

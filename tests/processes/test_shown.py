@@ -11,14 +11,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from several_processes import run_job
 
 from jaxstage_ext.api.inspection import Inspection
+from jaxstage_ext.api.load import load
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.processes.gathered_compiles import gathered_compiles
 from jaxstage_ext.processes.shown_job_compiles import JobCompiles
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.report.recording import HostClocks
 from jaxstage_ext.report.unavailable import Unavailable
 
 Told = list[dict[str, Any]]
@@ -126,3 +130,18 @@ def test_the_keys_differ_by_the_fingerprint_of_the_devices_and_of_own_programs_b
         for one in told
     ]
     assert own[0]["options"]["device_assignment"] != own[1]["options"]["device_assignment"]
+
+
+def test_profiles_of_both_are_on_one_clock_on_which_they_exchange_at_the_same_time(told: Told, folder: Path) -> None:
+    opened = load([folder / "profile0", folder / "profile1"])
+    assert isinstance(opened, Timeline)
+    recording = opened.recording
+    assert recording.clocks is HostClocks.ONE_MACHINE and recording.hosts == ("process 0", "process 1")
+    events, exchanges = recording.events, {0: list[tuple[int, int]](), 1: list[tuple[int, int]]()}
+    for at in np.argsort(events.start):
+        if recording.names[events.name[at]].startswith("all-reduce"):
+            exchanges[recording.lanes[events.lane[at]].host].append((int(events.start[at]), int(events.end[at])))
+    assert len(exchanges[0]) >= 2
+    last = [exchanges[process][-2:] for process in (0, 1)]
+    for mine, its in zip(*last, strict=True):
+        assert mine[0] < its[1] and its[0] < mine[1], "one had ended before the other began"

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from jaxstage_ext.analysis.sharding import saved_shardings
+from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
 from jaxstage_ext.core.targets.worker_requests import USUAL
-from jaxstage_ext.program import tabs
 from jaxstage_ext.program.comparing import comparison
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.head import summary
@@ -43,14 +43,14 @@ def report(own: Program, programs: Mapping[str, Program], source: bool | None = 
 
 
 def _sharded(program: Program) -> dict[str, Any] | None:
-    """The shardings of a program as they are saved: known ones, and those of several processes, whose other devices
-    no other kernel has.
-    """
+    """The shardings of a program of several processes as they are saved: no other kernel has all of their devices."""
     known = program.saved_shardings or shardings.known(program)
     if known is None and program_devices.of_several_processes(program):
         with contextlib.suppress(RuntimeError, ValueError):  # of a call that was not lowered
             known = shardings(program)
-    form = None if known is None or not tabs.is_sharded(program) else saved_shardings.plain(known)
+    if known is None or processes(known.places) < 2:
+        return None
+    form = saved_shardings.plain(known)
     return None if form is None else public_json(dict(form))
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
-from joined import PROCESS, PROCESSES, WORDS, finish, here, join, mesh, ones
+from joined import FOLDER, PROCESS, PROCESSES, WORDS, finish, here, join, mesh, ones
 
 import jaxstage_ext
 from jaxstage_ext.core.targets import survey
@@ -74,6 +74,16 @@ def inspected() -> dict[str, Any]:
     }
 
 
+def profiled() -> None:
+    """A profile of a program whose processes wait for each other, which this process begins to record later or not."""
+    step = jax.jit(first)
+    here(step(x))
+    time.sleep(0.05 * PROCESS)
+    with jax.profiler.trace(str(FOLDER / f"profile{PROCESS}")):
+        for _ in range(3):
+            here(step(x))
+
+
 def elsewhere() -> dict[str, Any]:
     """An array of which this process holds nothing, a program on it, and one that JAX refuses because of it."""
     alone = NamedSharding(jax.sharding.Mesh([jax.devices()[PROCESSES - 1 - PROCESS]], ("x",)), PartitionSpec("x"))
@@ -96,4 +106,6 @@ if __name__ == "__main__":
     compile_rows.start_log()
     x, w = ones(6, 4), jax.device_put(np.ones((4, 2), np.float32), NamedSharding(mesh(), PartitionSpec()))
     held = {"x": bounds_held(x), "w": bounds_held(w)}
-    finish({"held": held, **compiled(), "inspected": inspected(), "elsewhere": elsewhere()})
+    told = {"held": held, **compiled(), "inspected": inspected(), "elsewhere": elsewhere()}
+    profiled()
+    finish(told)

@@ -212,6 +212,11 @@ def _show(programs: Sequence[Program]) -> View:
     return display.show(programs)
 
 
+def show_made(programs: Sequence[Program]) -> BaseException | None:
+    """Show programs whose stages have run elsewhere. What keeps them from being shown is returned."""
+    return _finish(_show(programs), programs)
+
+
 def shown_failure(ip: Any, inspection: Inspection, quiet: bool) -> BaseException | None:
     """What a stage of an inspection raised, shown as the magics of stages do: the panel, and one line."""
     if not quiet:

@@ -12,8 +12,9 @@ import pytest
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Axis, Mesh
 from jaxstage_ext.analysis.sharding.propagation import Chooser
-from jaxstage_ext.analysis.sharding.saved_shardings import plain, shardings_in
+from jaxstage_ext.analysis.sharding.saved_shardings import shardings_in
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue
+from jaxstage_ext.analysis.sharding.sharding_forms import plain
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import on_mesh, on_one_device, tiled, unknown
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
@@ -119,5 +120,5 @@ def test_what_contradicts_itself_is_refused(name: str) -> None:
     for key in path[:-1]:
         holder = holder[key]
     holder[path[-1]] = other
-    with pytest.raises(BadForm, match="^here"):
+    with pytest.raises(BadForm, match=r"^here"):
         shardings_in(data, "here")

@@ -19,7 +19,7 @@ class _Stacks:
 
 
 def prepare(folder: str) -> dict[str, Any]:
-    """Write all stacks to a file at each SIGUSR1, and begin the journal and the compile log; a second call changes nothing.
+    """Write all stacks to a file at each SIGUSR1, and begin the journal and the compile log. Later calls do nothing.
 
     Args:
       folder: where the files are to be, if it is there on this host; else they have a folder of their own.

@@ -118,7 +118,7 @@ def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:
         "when": Column([_time(row["began"]) for row in rows], doc="When it began, by the clock of its process."),
         **{name: Column(taken, "s", f"Own seconds of {name}.") for name, taken in stages.items()},
         "outcome": Column([row["outcome"] for row in rows], doc="How it ended."),
-        "caches": Column([wording.of_caches(row) for row in rows], doc="Those that spared it a stage, and the persistent."),
+        "caches": Column([wording.of_caches(row) for row in rows], doc="What caches did for it."),
         "processes": Column([process_numbers(row["processes"]) for row in rows], doc="Those whose devices it runs on."),
     }  # fmt: skip
     return Table("compiles of all processes", columns, reasons)

@@ -34,7 +34,7 @@ def run(line: str, shell: Any) -> Any:
 
 def _start(asked: ProcessesLine, shell: Any) -> None:
     _check_none()
-    _begin(lambda told: engine_start.start(asked.number, asked.devices, asked.timeout, told), shell)
+    _begin(lambda told: engine_start.start(asked.number, asked.devices or 1, asked.timeout, told), shell)
 
 
 def _use(asked: ProcessesLine, shell: Any) -> None:
@@ -72,8 +72,10 @@ def _restart(asked: ProcessesLine, shell: Any) -> None:
     job = engine_job.current_job()
     if not isinstance(job, engine_start.StartedJob):
         raise UsageError(wording.NOT_OURS)
-    _stop(asked, shell)
-    _begin(lambda told: engine_start.start(job.size, job.devices_each, asked.timeout, told), shell)
+    devices = asked.devices or job.devices_each
+    engine_start.check_devices(devices)
+    engine_start.close()
+    _begin(lambda told: engine_start.start(job.size, devices, asked.timeout, told), shell)
 
 
 def _stop(asked: ProcessesLine, shell: Any) -> None:

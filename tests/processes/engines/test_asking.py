@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from jaxstage_ext.processes.engines import engine_job, engine_use
+from jaxstage_ext.processes.engines import engine_job, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
-from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_client import ClientChannel
 from jaxstage_ext.processes.engines.engine_errors import JobLost, NoJob, ProcessesError
-from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
+from jaxstage_ext.processes.engines.engine_job import EngineJob
+from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.engine_processes import ending, engine_environment
 from jaxstage_ext.processes.engines.engine_setups import notes_about, processes_of
 from jaxstage_ext.processes.engines.job_status import status_table
@@ -44,10 +45,10 @@ class MadeAnswer:
         self.looks -= 1
         return self.looks < 0
 
-    def answer(self) -> Answer:
+    def answer(self) -> EngineAnswer:
         if (how := self.channel.how_it_ended(self.process)) is not None:
-            return Answer(self.process.process, failure=EngineFailure(FailureKind.DIED, message=how))
-        return Answer(self.process.process, self.call()[1])
+            return EngineAnswer(self.process.process, failure=EngineFailure(FailureKind.DIED, message=how))
+        return EngineAnswer(self.process.process, self.call()[1])
 
 
 def job(**how: Any) -> EngineJob:
@@ -94,7 +95,7 @@ def test_status_says_who_has_ended_and_why_all_have() -> None:
     table = status_table(job(ended=[1]))
     assert table["state"] == ["idle", "ended (killed by SIGKILL)", "idle"] and table.notes == ()
     assert table["last program"] == [None] * 3 and table.reasons[0, "last program"]
-    assert status_table(job(ended=[0, 1, 2])).notes == (wording.COORDINATOR,)
+    assert status_table(job(ended=[0, 1, 2])).notes == (whereabouts_wording.COORDINATOR,)
 
 
 def test_a_busy_process_of_another_host_is_unknown_with_its_reason() -> None:

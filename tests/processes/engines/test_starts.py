@@ -15,7 +15,7 @@ import pytest
 from engine_jobs import SETUP, descendants, engine_job_of, folders, listening_addresses, run_in_all, still_run, until
 
 from jaxstage_ext.processes.engines import engine_set, engine_start, engine_use
-from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
 from jaxstage_ext.processes.inside import joining
 
@@ -54,7 +54,7 @@ def test_a_taken_port_is_known_before_jax_dies_of_it(monkeypatch: pytest.MonkeyP
             joining.check_free(f"127.0.0.1:{other.getsockname()[1]}")
     failure = EngineFailure(FailureKind.RAISED, "OSError", str(taken.value))
     with pytest.raises(engine_set.PortTaken):
-        engine_set._value(Answer(0, failure=failure))
+        engine_set._value(EngineAnswer(0, failure=failure))
     attempts: list[int] = []
 
     def always_taken(*given: Any) -> None:

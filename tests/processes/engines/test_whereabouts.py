@@ -7,7 +7,7 @@ import sysconfig
 
 import pytest
 
-from jaxstage_ext.processes.engines import engines_wording as wording
+from jaxstage_ext.processes.engines import whereabouts_wording as wording
 from jaxstage_ext.processes.engines.engine_job import names_by_file
 from jaxstage_ext.processes.engines.process_stack import StackFrame, stack_of
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity, EngineNotes, NamedLine, notes_of, whereabouts
@@ -55,12 +55,12 @@ def test_a_journal_tells_programs_and_whether_a_cell_runs() -> None:
 
 
 def test_a_program_is_known_by_its_line_or_by_its_name_in_it() -> None:
-    assert where(USER) == (EngineActivity.PROGRAM, "in jit_step, a program of 2 processes, In [4]:3 `y = f(x)`, 6 s")
+    assert where(USER) == (EngineActivity.PROGRAM, "in jit_step, a program of 2 processes, In [4]:3, 6 s: y = f(x)")
     other = [StackFrame(CELL, 4, "train"), *LOOP]
     assert where(other, code="y = total(x)")[1].startswith("in jit_total (inferred), a program of 2 processes")
     assert where(other, code="y = subtotal(x)") == (
         EngineActivity.PYTHON,
-        "running Python, In [4]:4 `y = subtotal(x)`, 6 s",
+        "running Python, In [4]:4, 6 s: y = subtotal(x)",
     )
 
 

@@ -17,6 +17,7 @@ from engine_jobs import SETUP, descendants, engine_job_of, folders, listening_ad
 from jaxstage_ext.processes.engines import engine_set, engine_start, engine_use
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity
 from jaxstage_ext.processes.inside import joining
 
 
@@ -91,8 +92,10 @@ def test_a_start_whose_port_is_taken_begins_anew(
 
 
 @pytest.mark.seldom("starts a cluster of ipyparallel's; engines that have joined are in test_two_engines.py")
-def test_engines_of_a_users_cluster_are_joined_and_stay() -> None:
+def test_engines_of_a_users_cluster_are_joined_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import ipyparallel
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     with ipyparallel.Cluster(n=3, log_level=40) as client:
         client[2].execute("import jax; jax.devices()", block=True)
@@ -102,12 +105,18 @@ def test_engines_of_a_users_cluster_are_joined_and_stay() -> None:
         until(lambda: client.ids == [0, 1])
         job = engine_use.use(client, lambda: None)
         run_in_all(job, f"{SETUP}\nassert float(total(x)) == 28")
+        job.stop()
+        job = engine_use.use(client, lambda: None)  # once more, after it was left
+        run_in_all(job, "total(x)")
+        assert [one.activity for one in job.where()] == [EngineActivity.IDLE] * 2
         job.end_process(job.processes[1])
         answers = job.ask("os:getpid")
         assert answers[0].value == job.processes[0].pid and answers[1].failure is not None
         assert answers[1].failure.kind is FailureKind.DIED
+        job.stop()
         with contextlib.suppress(Exception):  # the cluster's own way to end engines in the middle of a job
             client[:].execute("import os; os._exit(0)", block=False)
+    assert folders(tmp_path) == []
 
 
 @pytest.mark.seldom("a hundred starts")

@@ -69,6 +69,8 @@ def test_each_says_which_slice_it_holds_and_which_the_other(told: Told, process:
         assert line.split()[-3:] == [str(device), "(process", f"{other})"]
     assert "2 devices of 2 processes, 1 of them" in told[process]["inspected"]["targets"]
     assert told[process]["inspected"]["memory"] == "this machine"
+    text = " ".join(told[process]["inspected"]["text"].replace("│", " ").split())
+    assert "Its devices are of 2 processes" in text and "of this machine (<1%)" in text
 
 
 @pytest.mark.parametrize("process", [0, 1])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.ir.sources.source import cell_of
+from jaxstage_ext.notebook.cells.toplevel_await import awaits
 from jaxstage_ext.notebook.engine_cells import px_cells
 from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines import command_line
@@ -41,6 +42,8 @@ class ProcessesRequest(MagicRequest):
     async def run_cell(self, line: str, cell: str) -> None:
         """Stage the calls of a cell in the processes, and show what came of it."""
         self._check_no_inner_magic(cell)
+        if awaits(self.ip, self.asked.code, cell):
+            raise UsageError(wording.AWAITS)
         if self.from_toolbar:
             python, typed, number = *self.running_cell.body(cell), 0
         else:

@@ -16,6 +16,7 @@ NEXT = {
 }
 RUN = "--processes only stages the call in the processes; to run it there, use %%px"
 VERSUS = "--vs compares with an Inspection of this kernel; leave out --processes, or use .difference(before)"
+AWAITS = "a cell with --processes cannot await; run the cell with %%px first, and name the call on the magic's line"
 INTERRUPTED = "the processes may go on with it; %processes where says where they are"
 NO_SUCH_CALL = "the cell has fewer calls there"
 _WORDS = ("process", "different", "the ")

@@ -189,6 +189,20 @@ def test_magics_that_ask_the_kernel_refuse_it(shell: Shell, magic: str) -> None:
     assert not seen.ok and "--processes" in str(seen.error)
 
 
+def test_a_cell_that_awaits_is_refused_in_one_line(shell: Shell) -> None:
+    with job_here(2) as job:
+        seen = shell.run("%%compile --processes\nimport asyncio\nawait asyncio.sleep(0)\njnp.sin(x)")
+    assert not seen.ok and "await" in str(seen.error) and job.asked == []
+
+
+def test_findings_of_the_session_leave_it_out(shell: Shell) -> None:
+    with job_here(2):
+        assert shell.run(ALIKE.format("lower")).ok
+    assert shell.run("%findings").ok
+    named = shell.run("%findings ins")
+    assert not named.ok and "process 0" in str(named.error) and len(named.text.strip().splitlines()) == 1
+
+
 def test_several_calls_have_an_entry_each(shell: Shell) -> None:
     with job_here(2):
         seen = shell.run("%%lower --processes -o both\njnp.sin(x); jnp.cos(x)")

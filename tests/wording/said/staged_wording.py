@@ -32,5 +32,5 @@ SAID = {
     "it cannot be asked": [wording.lost(1, ""), wording.lost(1, "it was killed by SIGKILL")],
     "it is busy": wording.busy(1),
     "no such process": [wording.unasked((0, 7), 4), wording.unasked((1,), 1)],
-    "refused with it": [wording.RUN, wording.VERSUS, wording.INTERRUPTED],
+    "refused with it": [wording.RUN, wording.VERSUS, wording.AWAITS, wording.INTERRUPTED],
 }

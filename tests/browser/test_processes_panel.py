@@ -1,4 +1,4 @@
-"""The panel of `%%compile --processes` with two real engines: its entries, Compare, and a tab that a process answers."""
+"""The panel of `%%compile --processes` with two real engines: entries, Compare, a tab that a process answers."""
 
 from __future__ import annotations
 

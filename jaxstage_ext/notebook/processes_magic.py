@@ -66,13 +66,9 @@ def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()
-<<<<<<< HEAD
     for process in job.processes:  # what a process is asked next comes after it, and nobody waits
         job.channel.send(process, EngineCall(_PREPARE))
-    line.end(wording.started(job, line.seconds))
-=======
     line.end(wording.started([one.devices for one in job.processes], line.seconds))
->>>>>>> lane-a
     for note in job.notes:
         print(note)
 

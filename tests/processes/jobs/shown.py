@@ -94,7 +94,7 @@ def elsewhere() -> dict[str, Any]:
     try:
         jaxstage_ext.inspect(jax.jit(lambda x, far: x @ far), x, far)
     except ValueError as error:
-        told["refused"] = str(error)
+        told["refused"] = str(error.inspection.shardings)
     return told
 
 

@@ -35,9 +35,10 @@ class CompilesRequest(MagicRequest):
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
         """Show the records that the line asks for. Returns them where the line is assigned."""
         compiles_line.check_line(self.asked)
-        staging.check_jax()
+        staging.check_import()
         if self.options.processes:
             return self._show_processes(self.is_assigned(self.placed_on(frame, line)[1]))
+        staging.check_jax()
         from jaxstage_ext.compilation.records.compile_log import LOG
         from jaxstage_ext.panel.showing.shown_history import with_stale_names
 

@@ -186,7 +186,7 @@ class StageMagics(Magics):
     def processes(self, line: str) -> Any:
         from jaxstage_ext.notebook import processes_magic, staging
 
-        staging.check_jax()
+        staging.check_import()
         return processes_magic.run(line, self.shell)
 
     processes.__doc__ = line_help.PROCESSES

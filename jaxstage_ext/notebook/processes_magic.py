@@ -11,14 +11,17 @@ from IPython.core.error import UsageError
 from jaxstage_ext.notebook.engine_cells import engine_line_names
 from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
-from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use
+from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
-from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
+from jaxstage_ext.processes.engines.engine_job import EngineJob
+from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.job_status import status_table
+from jaxstage_ext.processes.inside.engine_call import EngineCall
 
 _GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
 _GUARD_TIMEOUT = 300.0
+_PREPARE = "jaxstage_ext.notebook.several.staged_in_engine:begin"
 _PROGRESS = 0.5
 """Seconds between two states of the line that says what a start waits for."""
 
@@ -34,7 +37,7 @@ def run(line: str, shell: Any) -> Any:
 
 def _start(asked: ProcessesLine, shell: Any) -> None:
     _check_none()
-    _begin(lambda told: engine_start.start(asked.number, asked.devices, asked.timeout, told), shell)
+    _begin(lambda told: engine_start.start(asked.number, asked.devices or 1, asked.timeout, told), shell)
 
 
 def _use(asked: ProcessesLine, shell: Any) -> None:
@@ -63,7 +66,9 @@ def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()
-    line.end(wording.started(job, line.seconds))
+    for process in job.processes:  # what a process is asked next comes after it, and nobody waits
+        job.channel.send(process, EngineCall(_PREPARE))
+    line.end(wording.started([one.devices for one in job.processes], line.seconds))
     for note in job.notes:
         print(note)
 
@@ -72,14 +77,16 @@ def _restart(asked: ProcessesLine, shell: Any) -> None:
     job = engine_job.current_job()
     if not isinstance(job, engine_start.StartedJob):
         raise UsageError(wording.NOT_OURS)
-    _stop(asked, shell)
-    _begin(lambda told: engine_start.start(job.size, job.devices_each, asked.timeout, told), shell)
+    devices = asked.devices or job.devices_each
+    engine_start.check_devices(devices)
+    engine_start.close()
+    _begin(lambda told: engine_start.start(job.size, devices, asked.timeout, told), shell)
 
 
 def _stop(asked: ProcessesLine, shell: Any) -> None:
     job = engine_job.current_job()
     engine_start.close()
-    print(wording.stopped(job))
+    print(wording.stopped(job.size, job.is_ours))
 
 
 def _status(asked: ProcessesLine, shell: Any) -> Any:
@@ -88,7 +95,8 @@ def _status(asked: ProcessesLine, shell: Any) -> Any:
 
 def _where(asked: ProcessesLine, shell: Any) -> None:
     found = engine_job.current_job().where()
-    print("\n".join(filter(None, [*map(wording.where, found), wording.lost_coordinator(found)])))
+    lines = [*map(whereabouts_wording.where, found), whereabouts_wording.lost_coordinator(found)]
+    print("\n".join(filter(None, lines)))
 
 
 def _end(asked: ProcessesLine, shell: Any) -> None:
@@ -120,7 +128,7 @@ def _check_none() -> None:
         job = engine_job.current_job()
     except NoJob:
         return
-    raise UsageError(wording.runs_already(job))
+    raise UsageError(wording.runs_already(job.size, job.is_ours))
 
 
 class _StartLine:

@@ -80,15 +80,22 @@ def in_kernel() -> CompilePlan:
     return CompilePlan((target.LOCAL,), worker_requests.Limits(large_here=True))
 
 
-def check_jax() -> None:
-    """Raise UsageError, in one line, where JAX is missing, finds no device, or would not survive its environment."""
+def check_import() -> None:
+    """Raise UsageError, in one line, where JAX is missing. No device is looked for, which would take it from others."""
     try:
-        import jax
+        import jax  # noqa: F401
     except ImportError as error:
         reason = public_text(str(error))
         raise UsageError(
             f"JAX cannot be imported in this kernel ({reason}); install it with: pip install jax"
         ) from None
+
+
+def check_jax() -> None:
+    """Raise UsageError, in one line, where JAX is missing, finds no device, or would not survive its environment."""
+    check_import()
+    import jax
+
     from jaxstage_ext.core.options import environment_check
 
     try:

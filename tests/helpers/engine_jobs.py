@@ -41,7 +41,8 @@ def engine_job_of(count: int, devices: int = 1) -> Iterator[StartedJob]:
 def run_in_all(job: Any, code: str) -> None:
     """Run code in each process, as `%%px` does; raises what it raises there.
 
-    ipykernel throws away a cell that comes right after one with an error, until its loop has turned: hence the question.
+    ipykernel throws away a cell that comes right after one with an error, until its loop has turned; hence the
+    question.
     """
     try:
         job.client[:].execute(code, silent=False, block=True)

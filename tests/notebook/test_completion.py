@@ -57,6 +57,11 @@ def test_the_body_completes_as_any_python(complete: Complete, line: str, body: s
     ("line", "expected"),
     [
         ("%%compile --tar|", ["--target"]),
+        ("%processes sta|", ["start", "status"]),
+        ("%processes start 2 --|", ["--devices", "--timeout"]),
+        ("%processes start 2 --devices 2 --|", ["--timeout"]),
+        ("%processes guard |", ["off", "on"]),
+        ("%processes use conf|", ["config"]),
         ("%%compile -t v5|", ["v5e:2x2", "v5p:2x2x1"]),
         ("%%compile --target=h1|", ["h100:8"]),
         ("%%lower -th2|", ["h200:8"]),

@@ -5,6 +5,10 @@ The oracle of a line is the comment with the case's name on it; that of a cause 
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -160,6 +164,39 @@ def test_a_name_that_no_process_has_is_known_as_such(told: Told) -> None:
     assert (error["kind"], error["name"]) == (StagingErrorKind.NAME.value, "params")
 
 
+MERGE = """
+import json, sys
+from jax._src import xla_bridge
+from staged_cells import merged
+from jaxstage_ext.panel.panel_state import state_of
+from jaxstage_ext.panel.saving.first_replies import keep_first_replies
+from jaxstage_ext.panel.saving.kept_replies import KeptReplies
+from jaxstage_ext.panel.showing.mimebundle import static_bundle
+for name in ("constant", "alike", "shape", "error"):
+    found = merged(json.load(open(sys.argv[1])), name)
+    programs = [one.program for one in found.targets.values()]
+    state_of(programs, False), static_bundle(programs, "model", True), found.compare(), repr(found.processes)
+    keep_first_replies(programs, KeptReplies())
+print("devices", list(xla_bridge._backends))
+"""
+
+
+@pytest.mark.once("asks whether a device is opened, which is decided by our imports")
+def test_the_kernel_takes_no_device_from_the_processes(told: Told, tmp_path: Path) -> None:
+    (tmp_path / "told").write_text(json.dumps(told))
+    path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(Path(__file__).parents[1] / "helpers")])
+    ran = subprocess.run(
+        [sys.executable, "-c", MERGE, str(tmp_path / "told")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert ran.stdout.endswith("devices []\n"), ran.stdout[-500:] + ran.stderr[-2000:]
+
+
+@pytest.mark.once("a second job of two processes; what it compares is asked of both versions by the first")
 def test_other_flags_are_said_with_what_each_process_has(tmp_path: Path) -> None:
     told = stage_in_job({"alike": CELLS["alike"]}, tmp_path, FLAGS)
     found = merged(told, "alike")

@@ -23,6 +23,7 @@ _BROWSER = re.compile(r"\s*%xla_flags\s++(?:.*\s)?(?P<name>\S*)$")
 _OPTIONS_ALONE = re.compile(r"(?:.*=)?\s*%(?P<magic>compile_cache|findings)\s(?:.*\s)?(?P<typed>\S*)$", re.DOTALL)
 _OPTIONS = {"compile_cache": line_help.COMPILE_CACHE_OPTIONS, "findings": line_help.FINDINGS_OPTIONS}
 
+_PROCESSES = re.compile(r"(?:.*=)?\s*%processes\s++(?P<words>(?:\S++\s++)*+)(?P<typed>\S*)$")
 _PROFILES = (".pb", ".json", ".gz")
 
 
@@ -44,6 +45,8 @@ def completer(options: Mapping[str, Sequence[str]], python: Callable[[str], Sequ
         if asked and (asked["magic"] == "compile_cache" or asked["typed"].startswith("-")):
             options_left = [option for option in _OPTIONS[asked["magic"]] if option not in text.split()[1:]]
             return _completions([o for o in options_left if o.startswith(asked["typed"])], asked["typed"])
+        if job := _PROCESSES.match(text):
+            return _of_job(job["words"].split(), job["typed"], python)
         if opened := _TIMELINE.match(text):
             return _completions(_files(opened["typed"]), opened["typed"])
         if asked:
@@ -63,6 +66,18 @@ def completer(options: Mapping[str, Sequence[str]], python: Callable[[str], Sequ
         return _completions(matching, context.token)
 
     return complete
+
+
+def _of_job(words: Sequence[str], typed: str, python: Callable[[str], Sequence[str]]) -> Any:
+    """What the line of `%processes` may go on with: a command, its options or word, the name of a client."""
+    if words == ["use"]:
+        return _completions(python(typed) if typed else (), typed)
+    known: Sequence[str] = line_help.PROCESSES_COMMANDS if not words else ()
+    if words[:1] == ["guard"]:
+        known = ("on", "off") if len(words) == 1 else ()
+    elif words and words[0] in line_help.PROCESSES_WITH_OPTIONS:
+        known = [option for option in line_help.PROCESSES_OPTIONS if option not in words]
+    return _completions([word for word in known if word.startswith(typed)], typed)
 
 
 def _names(text: str, python: Callable[[str], Sequence[str]]) -> Any:

@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook.lines.line_help import PROCESSES_COMMANDS as COMMANDS
 from jaxstage_ext.notebook.lines.line_help import PROCESSES_OPTIONS as OPTIONS
+from jaxstage_ext.notebook.lines.line_help import PROCESSES_WITH_OPTIONS as WITH_OPTIONS
 
 _LONGEST_WORD = 60
 _MOST = {"--devices": 64, "--timeout": 3600}
@@ -34,7 +35,7 @@ class ProcessesLine:
     command: str
     word: str = ""
     number: int = 0
-    devices: int = 1
+    devices: int = 0
     timeout: float = 60.0
 
 
@@ -63,7 +64,7 @@ def _options(command: str, words: list[str]) -> tuple[dict[str, int], list[str]]
         if not word.startswith("-"):
             rest.append(word + equals + value)
             continue
-        if word not in OPTIONS or command not in ("start", "restart"):
+        if word not in OPTIONS or command not in WITH_OPTIONS:
             raise UsageError(f"%processes {command} has no option {_shown(word)}; start has {' and '.join(OPTIONS)}")
         text = value if equals else waiting.pop(0) if waiting else ""
         given[word.lstrip("-")] = _whole(text, word, 1, _MOST[word])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jaxstage_ext.ir.sources.source import cell_of
+from jaxstage_ext.notebook.cells.toplevel_await import awaits
 from jaxstage_ext.notebook.engine_cells import px_cells
 from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines import command_line
@@ -22,7 +23,7 @@ from jaxstage_ext.processes.staged.process_staging import ProcessStaging, Stagin
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.notebook.several.group_reports import StagedCell
-    from jaxstage_ext.processes.engines.engine_answer import Answer
+    from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
     from jaxstage_ext.processes.engines.engine_job import EngineJob
 
 STAGE = "jaxstage_ext.notebook.several.staged_in_engine:stage_cell"
@@ -41,6 +42,8 @@ class ProcessesRequest(MagicRequest):
     async def run_cell(self, line: str, cell: str) -> None:
         """Stage the calls of a cell in the processes, and show what came of it."""
         self._check_no_inner_magic(cell)
+        if awaits(self.ip, self.asked.code, cell):
+            raise UsageError(wording.AWAITS)
         if self.from_toolbar:
             python, typed, number = *self.running_cell.body(cell), 0
         else:
@@ -141,7 +144,7 @@ class ProcessesRequest(MagicRequest):
             raise failure
 
 
-def staging_of(answer: Answer) -> ProcessStaging:
+def staging_of(answer: EngineAnswer) -> ProcessStaging:
     """What a process told; that it told nothing where asking it failed."""
     if answer.failure is None and isinstance(answer.value, Mapping):
         return ProcessStaging.from_dict(answer.value, answer.process)

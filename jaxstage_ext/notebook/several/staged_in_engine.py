@@ -27,6 +27,7 @@ from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.params import failure
 from jaxstage_ext.panel.replying import named
 from jaxstage_ext.panel.requests import asked_elsewhere, dispatch
+from jaxstage_ext.processes.inside import compile_rows
 from jaxstage_ext.processes.inside.compared_program import ComparedProgram, compared_program
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError
 
@@ -44,6 +45,11 @@ class StagedHere:
 
 
 _kept: OrderedDict[str, tuple[StagedHere, ...]] = OrderedDict()
+
+
+def begin() -> None:
+    """Keep the compile log of this process from now on; importing this module took most of a first call."""
+    compile_rows.start_log()
 
 
 def stage_cell(sent: Mapping[str, Any], handle: str) -> dict[str, Any]:

@@ -34,9 +34,12 @@ class EngineFailure:
 
 
 @dataclass(frozen=True)
-class Answer:
+class EngineAnswer:
     """The answer of one process: `value`, which is plain data, unless there is a `failure`."""
 
     process: int
     value: object = None
     failure: EngineFailure | None = None
+
+
+Answer = EngineAnswer

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxstage_ext.processes.engines import engines_wording as wording
-from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_errors import JobLost
-from jaxstage_ext.processes.engines.engine_job import EngineProcess, PendingAnswer
+from jaxstage_ext.processes.engines.engine_process import EngineProcess, PendingAnswer
 from jaxstage_ext.processes.inside.engine_call import VALUE, EngineCall
 
 _PACKAGE = "jaxstage_ext"
@@ -48,7 +48,7 @@ class _Dead:
     def wait(self, seconds: float) -> bool:
         return True
 
-    def answer(self) -> Answer:
+    def answer(self) -> EngineAnswer:
         return died(self._process, self._how)
 
 
@@ -56,7 +56,7 @@ class _Sent:
     def __init__(self, channel: ClientChannel, process: EngineProcess, call: EngineCall) -> None:
         self._channel, self._process, self._call = channel, process, call
         self._ended: str | None = None
-        self._answer: Answer | None = None
+        self._answer: EngineAnswer | None = None
         self._reply = self._send()
 
     def _send(self) -> Any:
@@ -75,12 +75,12 @@ class _Sent:
         self._ended = self._channel.how_it_ended(self._process)
         return self._ended is not None
 
-    def answer(self) -> Answer:
+    def answer(self) -> EngineAnswer:
         if self._answer is None:
             self._answer = self._read()
         return self._answer
 
-    def _read(self) -> Answer:
+    def _read(self) -> EngineAnswer:
         if self._ended is not None:
             return died(self._process, self._ended)
         try:
@@ -92,19 +92,19 @@ class _Sent:
                 self._channel.client.purge_local_results(self._reply)
         kind, *rest = outcome
         if kind == VALUE:
-            return Answer(self._process.process, rest[0])
-        return Answer(self._process.process, failure=EngineFailure(FailureKind.RAISED, *rest))
+            return EngineAnswer(self._process.process, rest[0])
+        return EngineAnswer(self._process.process, failure=EngineFailure(FailureKind.RAISED, *rest))
 
-    def _failed(self, error: Exception) -> Answer:
+    def _failed(self, error: Exception) -> EngineAnswer:
         """What ipyparallel says instead of an outcome."""
         name, text = getattr(error, "ename", type(error).__name__), str(getattr(error, "evalue", error))
         if name == _DEAD:
             return died(self._process, self._channel.how_it_ended(self._process) or wording.ENDED)
         is_missing = name == "ModuleNotFoundError" and _PACKAGE in text
         kind = FailureKind.NOT_INSTALLED if is_missing else FailureKind.RAISED
-        return Answer(self._process.process, failure=EngineFailure(kind, name, text))
+        return EngineAnswer(self._process.process, failure=EngineFailure(kind, name, text))
 
 
-def died(process: EngineProcess, how: str) -> Answer:
+def died(process: EngineProcess, how: str) -> EngineAnswer:
     """The answer of a process that has ended."""
-    return Answer(process.process, failure=EngineFailure(FailureKind.DIED, message=how))
+    return EngineAnswer(process.process, failure=EngineFailure(FailureKind.DIED, message=how))

@@ -6,13 +6,12 @@ import linecache
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
-from jaxstage_ext.processes.engines import engines_wording
-from jaxstage_ext.processes.engines.engine_answer import Answer
+from jaxstage_ext.processes.engines import engines_wording, locating, whereabouts_wording
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.engines.engine_errors import NoJob
-from jaxstage_ext.processes.engines.process_stack import StackFile
+from jaxstage_ext.processes.engines.engine_process import EngineChannel, PendingAnswer
+from jaxstage_ext.processes.engines.engine_process import EngineProcess as EngineProcess
 from jaxstage_ext.processes.engines.whereabouts import LineNames, NamedLine, Whereabouts
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 
@@ -20,48 +19,6 @@ PATIENCE = 5.0
 """Seconds that answers may take until a line says where each process is."""
 SLICE = 0.05
 """Seconds of one wait for an answer, between which an interrupt takes effect and deaths are noticed."""
-
-
-@dataclass(frozen=True)
-class EngineProcess:
-    """One process of a job.
-
-    Attributes:
-      process: its index, from 0, as `jax.process_index()` gives it there.
-      pid: its number in the system of its host.   host: the host's name.
-      engine: the number that ipyparallel has given the engine.
-      devices: how many devices are its own.
-      stacks: where it writes its stacks; None where it was not set up for that.
-      journal: the path of its journal on its host.
-    """
-
-    process: int
-    pid: int
-    host: str
-    engine: int
-    devices: int
-    stacks: StackFile | None = None
-    journal: str = ""
-
-
-class PendingAnswer(Protocol):
-    """An answer on its way."""
-
-    def wait(self, seconds: float) -> bool:
-        """Whether it has come, after at most some seconds."""
-
-    def answer(self) -> Answer:
-        """The answer that has come."""
-
-
-class EngineChannel(Protocol):
-    """How a job reaches its engines."""
-
-    def send(self, process: EngineProcess, call: EngineCall) -> PendingAnswer:
-        """Have a process make a call. Raises JobLost where no process can be reached."""
-
-    def how_it_ended(self, process: EngineProcess) -> str | None:
-        """What is known of the end of a process; None while it runs, or where nothing can be known of it."""
 
 
 def names_by_file(file: str, line: int) -> NamedLine:
@@ -98,7 +55,7 @@ class EngineJob:
         *arguments: object,
         patience: float | None = None,
         only: Sequence[int] | None = None,
-    ) -> tuple[Answer, ...]:
+    ) -> tuple[EngineAnswer, ...]:
         """Have each engine import "package.module:function" and call it with these arguments.
 
         Arguments and values are plain data. Ctrl-C leaves at once; what the engines do goes on there.
@@ -137,18 +94,14 @@ class EngineJob:
             while not one.wait(SLICE):
                 if time.monotonic() - began > next_line:
                     next_line *= 2
-                    self.say(engines_wording.no_answer(self.where(), time.monotonic() - began))
+                    self.say(whereabouts_wording.no_answer(self.where(), time.monotonic() - began))
 
     def where(self) -> list[Whereabouts]:
         """Where each process is just now, in their order. Takes about a second at most."""
-        from jaxstage_ext.processes.engines import locating
-
         return locating.locate(self.processes, self.channel, self.names)
 
     def programs(self) -> dict[int, str | None]:
         """The last program of several processes that each has run first; None where that is not known."""
-        from jaxstage_ext.processes.engines import locating
-
         return {one.process: locating.last_program(one) for one in self.processes}
 
 

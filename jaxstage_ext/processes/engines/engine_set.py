@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxstage_ext.processes.engines import engines_wording as wording
-from jaxstage_ext.processes.engines.engine_answer import Answer
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.engines.engine_client import ClientChannel
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
-from jaxstage_ext.processes.engines.engine_job import EngineProcess
+from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.inside import joining
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 from jaxstage_ext.processes.inside.joining import JobTimeouts
@@ -58,7 +58,7 @@ class EngineSet:
         self.ask(f"{_JOINING}:join", names, address, devices, joining.as_data(JobTimeouts()))
 
 
-def _value(answer: Answer) -> Any:
+def _value(answer: EngineAnswer) -> Any:
     if (failure := answer.failure) is None:
         return answer.value
     if _TAKEN in failure.message.lower():

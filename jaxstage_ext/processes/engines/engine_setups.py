@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxstage_ext.processes.agreement import differing_fields
 from jaxstage_ext.processes.engines import engines_wording as wording
-from jaxstage_ext.processes.engines.engine_job import EngineProcess
+from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.process_stack import StackFile
 
 PREPARE = "jaxstage_ext.processes.inside.engine_setup:prepare"

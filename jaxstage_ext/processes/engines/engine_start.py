@@ -15,7 +15,8 @@ from jaxstage_ext.processes.engines import engine_job
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_client import ClientChannel
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
-from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
+from jaxstage_ext.processes.engines.engine_job import EngineJob
+from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.engine_processes import EngineProcesses, ending
 from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
 from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +14,8 @@ from typing import Any
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_client import ClientChannel
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
-from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
+from jaxstage_ext.processes.engines.engine_job import EngineJob
+from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
 from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of
 
@@ -24,9 +28,14 @@ _KILL = int(signal.SIGKILL)
 class UsedJob(EngineJob):
     """A job of the engines of a user's client, which stay when it is left."""
 
-    def __init__(self, processes: Sequence[EngineProcess], channel: ClientChannel) -> None:
+    def __init__(self, processes: Sequence[EngineProcess], channel: ClientChannel, folder: str) -> None:
         super().__init__(processes, channel, is_ours=False)
-        self.client = channel.client
+        self.client, self._folder, self._kernel = channel.client, folder, os.getpid()
+
+    def stop(self) -> None:
+        """Remove the files that engines of this machine have written for it."""
+        if os.getpid() == self._kernel:  # and not a fork of it
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def end_process(self, process: EngineProcess) -> None:
         """Kill one process, and wait until it has ended where that can be seen."""
@@ -63,11 +72,17 @@ def use(client: Any, wait: Callable[[], object]) -> UsedJob:
     _check(numbers, found := engines.ask(_FACTS))
     if not found[0]["has_joined"]:
         _join(engines)
-    facts = engines.ask(PREPARE, "")
-    if len({fact["process"] for fact in facts}) < len(facts):
-        raise ProcessesError(wording.SEVERAL_JOBS)
-    job = UsedJob(processes_of(numbers, facts), channel)
+    folder = tempfile.mkdtemp(prefix="jaxstage-processes-")
+    try:
+        facts = engines.ask(PREPARE, folder)
+        if len({fact["process"] for fact in facts}) < len(facts):
+            raise ProcessesError(wording.SEVERAL_JOBS)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    job = UsedJob(processes_of(numbers, facts), channel, folder)
     job.notes = notes_about(facts)
+    atexit.register(job.stop)
     return job
 
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from jaxstage_ext.processes.engines.engine_answer import EngineFailure
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
-from jaxstage_ext.report.text.terminal import clean, cut
+from jaxstage_ext.processes.engines.whereabouts_wording import COORDINATOR
 from jaxstage_ext.report.text.units import duration, plural
 
-if TYPE_CHECKING:
-    from jaxstage_ext.processes.engines.engine_job import EngineJob
-
-_LONGEST_CODE = 60
 NO_JOB = "no processes; %processes start 2 starts two"
 NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]'"
 CONTROLLER = "the controller"
-COORDINATOR = "process 0 keeps JAX's coordinator, without which JAX ends the other processes"
 JOINING = "jax.distributed"
 ENDED = "ended"
 CLIENT_CLOSED = "the client of the processes is closed: %processes stop, then start or use others"
 CANCELLED = "no process was started"
+NOT_OURS = "the engines were not started here: restart them yourself, then %processes use"
+NO_ENGINES = "the client has no engines"
+SEVERAL_JOBS = "the engines are of several jobs; give a client of one"
+_FIELDS = {"jax": "JAX", "jaxlib": "jaxlib", "xla_flags": "XLA_FLAGS", "platform": "the platform"}
 
 
 def process(index: int) -> str:
@@ -78,26 +75,6 @@ def deadlock(version: str) -> str:
     )
 
 
-NO_STACK = "it did not write its stack within a second"
-_ACTIVITIES = {
-    EngineActivity.IDLE: "idle",
-    EngineActivity.PROGRAM: "in a program",
-    EngineActivity.GUARD: "waits at the guard for the other processes",
-    EngineActivity.RESULT: "waits for a result",
-    EngineActivity.COMPILING: "compiling",
-    EngineActivity.TRACING: "tracing",
-    EngineActivity.PYTHON: "running Python",
-    EngineActivity.ENDED: "ended",
-    EngineActivity.UNKNOWN: "unknown",
-}
-_FIELDS = {"jax": "JAX", "jaxlib": "jaxlib", "xla_flags": "XLA_FLAGS", "platform": "the platform"}
-
-
-def other_host(host: str) -> str:
-    """Why nothing is known of a busy process of another host."""
-    return f"it is busy, and on {host}, whose processes this kernel cannot signal"
-
-
 def differs(field: str, values: Mapping[int, str]) -> str:
     """A field that is not the same in all processes."""
     each = "; ".join(f"process {index} has {value or 'none'}" for index, value in sorted(values.items()))
@@ -107,48 +84,6 @@ def differs(field: str, values: Mapping[int, str]) -> str:
 def other_processes(engines: int, processes: int) -> str:
     """The client reaches some of the job only."""
     return f"the job has {plural(processes, 'process', 'processes')}, and the client reaches {engines} of them"
-
-
-def where(one: Whereabouts) -> str:
-    """Where a process is, in one line."""
-    return f"process {one.process}: {activity(one)}"
-
-
-def activity(one: Whereabouts) -> str:
-    """What a process is doing, without its index."""
-    words = _ACTIVITIES[one.activity]
-    if one.program is not None:
-        name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
-        words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
-    seconds = "" if one.seconds is None else duration(one.seconds)
-    words += f" ({clean(one.reason)})" if one.reason else ""
-    return ", ".join(filter(None, (words, _line(one.line), seconds)))
-
-
-def _line(line: NamedLine | None) -> str:
-    """A line of code with its text."""
-    if line is None:
-        return ""
-    code = cut(clean(line.code), _LONGEST_CODE)
-    return clean(line.label) + (f" `{code}`" if code else "")
-
-
-def lost_coordinator(found: Sequence[Whereabouts]) -> str:
-    """Why processes have ended that nobody killed; "" unless process 0 has."""
-    ended = [one.process for one in found if one.activity is EngineActivity.ENDED]
-    return COORDINATOR if 0 in ended and len(ended) > 1 else ""
-
-
-def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
-    """Not all processes have answered: where they are."""
-    each = "; ".join(map(where, found))
-    return f"no answer from all processes after {duration(seconds)}: {each}"
-
-
-NOT_OURS = "the engines were not started here: restart them yourself, then %processes use"
-NO_ENGINES = "the client has no engines"
-SEVERAL_JOBS = "the engines are of several jobs; give a client of one"
-NOT_HERE = "its notes are on another host"
 
 
 def some_joined(engines: Sequence[int]) -> str:
@@ -168,21 +103,21 @@ def _engines(numbers: Sequence[int]) -> str:
     return f"{'engine' if len(numbers) == 1 else 'engines'} {', '.join(map(str, numbers))}"
 
 
-def started(job: EngineJob, seconds: float) -> str:
-    """A job is there."""
-    devices = sorted({one.devices for one in job.processes})
-    each = plural(devices[0], "device") if len(devices) == 1 else f"{devices[0]} to {devices[-1]} devices"
-    return f"{_size(job)} with {each} each, ready in {duration(seconds)}; %%px runs a cell in each"
+def started(devices: Sequence[int], seconds: float) -> str:
+    """A job is there, each of whose processes has so many devices."""
+    least, most = min(devices), max(devices)
+    each = plural(least, "device") if least == most else f"{least} to {most} devices"
+    return f"{_size(len(devices))} with {each} each, ready in {duration(seconds)}; %%px runs a cell in each"
 
 
-def stopped(job: EngineJob) -> str:
+def stopped(count: int, is_ours: bool) -> str:
     """A job is there no more."""
-    return f"{_size(job)} ended" if job.is_ours else f"{_size(job)} left; the engines stay"
+    return f"{_size(count)} ended" if is_ours else f"{_size(count)} left; the engines stay"
 
 
-def runs_already(job: EngineJob) -> str:
+def runs_already(count: int, is_ours: bool) -> str:
     """There is a job already."""
-    return f"{_size(job)} {'run' if job.is_ours else 'are used'} already; %processes stop ends that"
+    return f"{_size(count)} {'run' if is_ours else 'are used'} already; %processes stop ends that"
 
 
 def starting(seconds: int, what: str) -> str:
@@ -209,5 +144,5 @@ def not_a_client(is_defined: bool) -> str:
     return "it is not an ipyparallel.Client" if is_defined else "no variable has that name"
 
 
-def _size(job: EngineJob) -> str:
-    return plural(job.size, "process", "processes")
+def _size(count: int) -> str:
+    return plural(count, "process", "processes")

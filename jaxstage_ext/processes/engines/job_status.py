@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxstage_ext.processes.engines import engines_wording as wording
+from jaxstage_ext.processes.engines import whereabouts_wording as wording
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity, Whereabouts
 from jaxstage_ext.report.table import Column, Table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from jaxstage_ext.processes.engines import engines_wording as wording
+from jaxstage_ext.processes.engines import whereabouts_wording as wording
+from jaxstage_ext.processes.engines.engine_process import EngineChannel, EngineProcess
 from jaxstage_ext.processes.engines.process_stack import StackFrame, ask_for_stacks
 from jaxstage_ext.processes.engines.whereabouts import (
     EngineActivity,
@@ -17,9 +17,6 @@ from jaxstage_ext.processes.engines.whereabouts import (
     whereabouts,
 )
 from jaxstage_ext.processes.inside.engine_call import EngineCall
-
-if TYPE_CHECKING:
-    from jaxstage_ext.processes.engines.engine_job import EngineChannel, EngineProcess
 
 _REMOTE = 1.0
 """Seconds that a process of another host has to answer, if it is idle."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from jaxstage_ext.processes.inside.engine_setup import process_start
 
-_THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<number>[0-9a-f]+).*\(most recent call first\):$")
+_THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<number>[0-9a-f]++).*\(most recent call first\):$")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<name>.*)$')
 _LONGEST, _QUIET, _PAUSE = 1.0, 0.03, 0.01
 """Seconds until a stack must have come; without a change until it is whole; between looks."""

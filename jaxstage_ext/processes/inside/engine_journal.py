@@ -20,12 +20,13 @@ class _Journal:
 
 
 def begin(path: str) -> None:
-    """Note from now on. A second call changes nothing."""
-    if _Journal.file is not None:
+    """Note from now on, in a file; a second call changes that."""
+    former, _Journal.file = _Journal.file, open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 (it stays open)
+    if former is not None:
+        former.close()
         return
     from jax import monitoring
 
-    _Journal.file = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 (it stays open)
     monitoring.register_scalar_listener(_on_scalar)
     if (shell := _shell()) is not None:
         shell.events.register("pre_run_cell", _on_cell)

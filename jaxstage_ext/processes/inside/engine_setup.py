@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import faulthandler
 import os
+import shutil
 import signal
 import tempfile
 import threading
 from typing import IO, Any
 
+from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.processes.inside import engine_journal, joining
 
 
@@ -18,26 +21,34 @@ class _Stacks:
 
 
 def prepare(folder: str) -> dict[str, Any]:
-    """Write all stacks to a file at each SIGUSR1, and begin the journal. A second call gives the same files.
+    """Write all stacks to a file at each SIGUSR1, and begin the journal and the compile log. Later calls do nothing.
 
     Args:
-      folder: where the files are to be, if it is there on this host; else they have a folder of their own.
+      folder: where the files are to be, if it is there on this host; else they have a folder of their own, which goes
+        when this process exits.
 
     Returns:
       `joined_facts`, with "stacks" and "journal", the paths of the files, "main", the number of the main thread, and
       "started", when the process was started, in seconds since 1970.
     """
-    if _Stacks.file is None:
-        _Stacks.folder = folder if os.path.isdir(folder) else tempfile.mkdtemp(prefix="jaxstage-engine-")
+    if _Stacks.file is None or not os.path.exists(_path("stacks")):  # a job that this was in before has been left
+        _Stacks.folder = folder if os.path.isdir(folder) else _own_folder()
         _Stacks.file = open(_path("stacks"), "ab")  # noqa: SIM115 (it stays open)
         faulthandler.register(signal.SIGUSR1, file=_Stacks.file, all_threads=True)
         engine_journal.begin(_path("journal"))
+        listening.start()
     return joining.joined_facts() | {
         "stacks": _path("stacks"),
         "journal": _path("journal"),
         "main": threading.main_thread().ident,
         "started": process_start(os.getpid()),
     }
+
+
+def _own_folder() -> str:
+    made = tempfile.mkdtemp(prefix="jaxstage-engine-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def process_start(pid: int) -> float:

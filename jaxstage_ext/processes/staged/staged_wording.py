@@ -9,13 +9,13 @@ from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause,
 from jaxstage_ext.processes.preflight_wording import NEXT_STEPS, processes
 from jaxstage_ext.processes.staged.process_staging import StagingError, StagingErrorKind
 
-NEXT = {
-    **NEXT_STEPS,
+_NEXT = {
     DisagreementCause.ERROR: "Mend the error: when the program runs, the other processes would wait for ever.",
     DisagreementCause.UNKNOWN: "Compare shows the lines that differ.",
 }
 RUN = "--processes only stages the call in the processes; to run it there, use %%px"
 VERSUS = "--vs compares with an Inspection of this kernel; leave out --processes, or use .difference(before)"
+AWAITS = "a cell with --processes cannot await; run the cell with %%px first, and name the call on the magic's line"
 INTERRUPTED = "the processes may go on with it; %processes where says where they are"
 NO_SUCH_CALL = "the cell has fewer calls there"
 _WORDS = ("process", "different", "the ")
@@ -53,7 +53,12 @@ def shown(group: Group, all_processes: Group) -> str:
 def difference(found: Disagreement, is_shared: bool) -> list[str]:
     """Who differs, in what and why, in lines; of a program that several processes share also what to do about it."""
     head, *evidence = preflight_report.said(found)
-    return [f"{begun(head)}.", *map(str.strip, evidence), *([NEXT[found.cause]] if is_shared else [])]
+    return [f"{begun(head)}.", *map(str.strip, evidence), *([next_step(found.cause)] if is_shared else [])]
+
+
+def next_step(cause: DisagreementCause) -> str:
+    """What to do about a difference."""
+    return _NEXT.get(cause) or NEXT_STEPS[cause]
 
 
 def failed(group: Group, error: StagingError) -> str:

@@ -79,7 +79,7 @@ def test_a_process_that_hangs_is_named_with_its_line_and_ended(kernel: KernelOfT
     where = until(lambda: "jit_total" in (text := kernel.run("%processes where")) and text)
     lines = where.splitlines()
     assert re.fullmatch(
-        r"process 0: in jit_total \(inferred\), a program of 2 processes, In \[\d+\]:3 `total\(x\)`, .*s", lines[0]
+        r"process 0: in jit_total \(inferred\), a program of 2 processes, In \[\d+\]:3, .*s: total\(x\)", lines[0]
     ), lines
     assert lines[1] == "process 1: idle"
     assert "jit_total" in kernel.run("%processes")

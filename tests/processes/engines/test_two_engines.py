@@ -15,7 +15,7 @@ import pytest
 from engine_jobs import begin_in, listening_addresses, run_in_all, until
 
 from jaxstage_ext.processes.engines import engine_job, engine_use
-from jaxstage_ext.processes.engines.engine_answer import Answer, FailureKind
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, FailureKind
 from jaxstage_ext.processes.engines.engine_start import StartedJob
 from jaxstage_ext.processes.engines.job_status import status_table
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity
@@ -45,7 +45,7 @@ def test_the_kernel_itself_never_joins(engines: StartedJob) -> None:
 
 
 def test_answers_come_in_order_and_an_error_is_data(engines: StartedJob) -> None:
-    pids = tuple(Answer(one.process, one.pid) for one in engines.processes)
+    pids = tuple(EngineAnswer(one.process, one.pid) for one in engines.processes)
     assert engines.ask("os:getpid") == pids
     assert engines.ask("os:getpid", only=[1]) == pids[1:]
     failures = [answer.failure for answer in engines.ask("math:sqrt", -1.0)]

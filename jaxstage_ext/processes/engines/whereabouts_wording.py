@@ -1,0 +1,65 @@
+"""What is said of where the processes of a job are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
+from jaxstage_ext.report.text.terminal import clean, cut
+from jaxstage_ext.report.text.units import duration, plural
+
+_LONGEST_CODE = 60
+COORDINATOR = "process 0 keeps JAX's coordinator, without which JAX ends the other processes"
+NO_STACK = "it did not write its stack within a second"
+_ACTIVITIES = {
+    EngineActivity.IDLE: "idle",
+    EngineActivity.PROGRAM: "in a program",
+    EngineActivity.GUARD: "waits at the guard for the other processes",
+    EngineActivity.RESULT: "waits for a result",
+    EngineActivity.COMPILING: "compiling",
+    EngineActivity.TRACING: "tracing",
+    EngineActivity.PYTHON: "running Python",
+    EngineActivity.ENDED: "ended",
+    EngineActivity.UNKNOWN: "unknown",
+}
+NOT_HERE = "its notes are on another host"
+
+
+def other_host(host: str) -> str:
+    """Why nothing is known of a busy process of another host."""
+    return f"it is busy, and on {host}, whose processes this kernel cannot signal"
+
+
+def where(one: Whereabouts) -> str:
+    """Where a process is, in one line."""
+    return f"process {one.process}: {activity(one)}"
+
+
+def activity(one: Whereabouts) -> str:
+    """What a process is doing, without its index."""
+    words = _ACTIVITIES[one.activity]
+    if one.program is not None:
+        name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
+        words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
+    words += f" ({clean(one.reason)})" if one.reason else ""
+    seconds = "" if one.seconds is None else duration(one.seconds)
+    label = "" if one.line is None else clean(one.line.label)
+    return ", ".join(filter(None, (words, label, seconds))) + _code(one.line)
+
+
+def _code(line: NamedLine | None) -> str:
+    """The text of a line of code, after all else."""
+    code = "" if line is None else cut(clean(line.code), _LONGEST_CODE)
+    return f": {code}" if code else ""
+
+
+def lost_coordinator(found: Sequence[Whereabouts]) -> str:
+    """Why processes have ended that nobody killed; "" unless process 0 has."""
+    ended = [one.process for one in found if one.activity is EngineActivity.ENDED]
+    return COORDINATOR if 0 in ended and len(ended) > 1 else ""
+
+
+def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
+    """Not all processes have answered: where they are."""
+    each = "; ".join(map(where, found))
+    return f"no answer from all processes after {duration(seconds)}: {each}"

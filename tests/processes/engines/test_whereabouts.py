@@ -1,0 +1,97 @@
+"""Where a process is, from stacks as `faulthandler` writes them and from journals: made by hand."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+
+import pytest
+
+from jaxstage_ext.processes.engines import whereabouts_wording as wording
+from jaxstage_ext.processes.engines.engine_job import names_by_file
+from jaxstage_ext.processes.engines.process_stack import StackFrame, stack_of
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, EngineNotes, NamedLine, notes_of, whereabouts
+
+STDLIB, LIBRARY = sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")
+CELL = "/tmp/ipykernel_7/123.py"
+LOOP = [
+    StackFrame(f"{STDLIB}/selectors.py", 452, "select"),
+    StackFrame(f"{STDLIB}/asyncio/base_events.py", 1900, "_run_once"),
+    StackFrame(f"{LIBRARY}/ipyparallel/engine/app.py", 995, "start"),
+]
+USER = [StackFrame(CELL, 3, "train"), StackFrame(CELL, 5, "<module>"), *LOOP]
+JOURNAL = [
+    ["cell", 100.0, CELL],
+    ["program", 100.5, "jit_step", CELL, 3, 2],
+    ["program", 100.6, "jit_total", CELL, 9, 2],
+]
+BUSY = notes_of("\n".join(map(json.dumps, JOURNAL)))
+
+
+def where(stack: list[StackFrame], notes: EngineNotes = BUSY, code: str = "y = f(x)") -> tuple[EngineActivity, str]:
+    found = whereabouts(0, stack, notes, lambda file, line: NamedLine(f"In [4]:{line}", code), 106.0)
+    return found.activity, wording.activity(found)
+
+
+def test_a_stack_is_that_of_the_thread_asked_for() -> None:
+    text = """\
+Thread 0x00007f11 (most recent call first):
+  File "/usr/lib/python3.13/threading.py", line 359 in wait
+Current thread 0x00007f22 [python] (most recent call first):
+  File "/tmp/a b/"quoted".py", line 3 in f
+  File "<string>", line ??? in <module>
+
+Thread 0x00007f33 (most recent call first):
+  <no Python frame>
+"""
+    assert stack_of(text, 0x7F22) == (StackFrame('/tmp/a b/"quoted".py', 3, "f"), StackFrame("<string>", 0, "<module>"))
+    assert stack_of(text, 0x7F33) == () and stack_of("", 1) == ()
+
+
+def test_a_journal_tells_programs_and_whether_a_cell_runs() -> None:
+    assert [program.name for program in BUSY.programs] == ["jit_step", "jit_total"] and BUSY.busy_since == 100.0
+    text = "\n".join(map(json.dumps, [*JOURNAL, ["done", 101.0]])) + '\n["cell", 10'  # cut while it is written
+    assert notes_of(text).busy_since is None
+
+
+def test_a_program_is_known_by_its_line_or_by_its_name_in_it() -> None:
+    assert where(USER) == (EngineActivity.PROGRAM, "in jit_step, a program of 2 processes, In [4]:3, 6 s: y = f(x)")
+    other = [StackFrame(CELL, 4, "train"), *LOOP]
+    assert where(other, code="y = total(x)")[1].startswith("in jit_total (inferred), a program of 2 processes")
+    assert where(other, code="y = subtotal(x)") == (
+        EngineActivity.PYTHON,
+        "running Python, In [4]:4, 6 s: y = subtotal(x)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("above", "activity"),
+    [
+        (f"{LIBRARY}/jax/_src/array.py", EngineActivity.PROGRAM),  # of a line that runs one
+        (f"{LIBRARY}/jax/_src/compiler.py", EngineActivity.COMPILING),
+        (f"{LIBRARY}/jax/_src/interpreters/partial_eval.py", EngineActivity.TRACING),
+        (f"{LIBRARY}/jaxstage_ext/processes/meeting.py", EngineActivity.GUARD),
+    ],
+)
+def test_what_is_above_the_users_line_says_what_it_does(above: str, activity: EngineActivity) -> None:
+    assert where([StackFrame(above, 1, "f"), *USER])[0] is activity
+
+
+def test_a_result_is_waited_for_where_no_program_is_known() -> None:
+    stack = [StackFrame(f"{LIBRARY}/jax/_src/array.py", 1, "_value"), *USER]
+    assert where(stack, EngineNotes())[0] is EngineActivity.RESULT
+
+
+def test_an_engine_is_idle_unless_a_cell_or_a_call_runs() -> None:
+    assert where(LOOP, EngineNotes()) == (EngineActivity.IDLE, "idle")
+    assert where(LOOP[1:], EngineNotes())[0] is EngineActivity.IDLE  # between two waits
+    call = StackFrame(f"{LIBRARY}/jaxstage_ext/processes/inside/engine_call.py", 28, "__call__")
+    assert where([call, *LOOP], EngineNotes())[0] is EngineActivity.PYTHON
+    assert where([], EngineNotes())[0] is EngineActivity.UNKNOWN
+
+
+def test_names_and_code_are_one_clean_line() -> None:
+    found = whereabouts(0, USER, EngineNotes(), lambda file, line: NamedLine("a\x1b[31m\nb", "x\n" * 100), 0.0)
+    text = wording.where(found)
+    assert "\n" not in text and "\x1b" not in text and len(text) < 120
+    assert names_by_file("/no/such/file.py", 3) == NamedLine("file.py:3")

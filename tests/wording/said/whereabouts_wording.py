@@ -1,0 +1,25 @@
+"""Where the processes of a job are."""
+
+from __future__ import annotations
+
+from jaxstage_ext.processes.engines import whereabouts_wording as wording
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, ProgramPlace, Whereabouts
+
+LINE = NamedLine("In [3]:2", "loss = step(params, batch)")
+PROGRAM = ProgramPlace("jit_step", "f.py", 3, 4)
+IN_PROGRAM = Whereabouts(0, EngineActivity.PROGRAM, LINE, PROGRAM, seconds=6.0)
+ENDED = [Whereabouts(process, EngineActivity.ENDED, reason="killed by SIGKILL") for process in (0, 1)]
+SAID = {
+    **{f"does {activity.value}": wording.where(Whereabouts(1, activity)) for activity in EngineActivity},
+    "in a program": wording.where(IN_PROGRAM),
+    "in a program, by its name": wording.where(
+        Whereabouts(0, EngineActivity.PROGRAM, LINE, PROGRAM, is_inferred=True, seconds=6.0)
+    ),
+    "unknown, another host": wording.where(Whereabouts(2, EngineActivity.UNKNOWN, reason=wording.other_host("node7"))),
+    "unknown, no stack": wording.where(Whereabouts(2, EngineActivity.UNKNOWN, reason=wording.NO_STACK)),
+    "ended": wording.where(ENDED[1]),
+    "all ended": wording.lost_coordinator(ENDED),
+    "one ended": wording.lost_coordinator(ENDED[1:]),
+    "no answer": wording.no_answer([IN_PROGRAM, Whereabouts(1, EngineActivity.IDLE)], 5.02),
+    "no last program": wording.NOT_HERE,
+}

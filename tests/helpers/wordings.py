@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -26,6 +27,7 @@ _WRITES_CODE = {"jaxstage_ext.compilation.causes.advice_for_functions"}
 _WORD = re.compile(r"(?<![\w{.%-])[^\W\d_]{2,}(?![\w}.(=])")
 
 
+@functools.cache
 def wording_modules() -> dict[str, str]:
     """The full names of the modules that write sentences, by their last part."""
     files = (
@@ -65,6 +67,8 @@ def other_words(text: str) -> str:
 
 def reword(name: str, put: Callable[[Any, str, Any], None]) -> int:
     """Give a module other words, wherever they are used; `put` is `setattr`. The number of what was changed."""
+    for other in wording_modules().values():
+        importlib.import_module(other)  # one that came later would keep the other words of this one
     module, changed = importlib.import_module(name), 0
     for function in _functions(module):
         code = _reworded(function.__code__)

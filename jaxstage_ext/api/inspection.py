@@ -47,6 +47,7 @@ from jaxstage_ext.report.table import Table
 if TYPE_CHECKING:
     from jaxstage_ext.panel.showing.page import WrittenPage
     from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
+    from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
 
 
 class Inspection(StagedCall):
@@ -87,12 +88,22 @@ class Inspection(StagedCall):
         return execution.execute(self.program)
 
     @property
+    def processes(self) -> StagedProcesses | None:
+        """How each process of a job has staged the call, of `%%compile --processes`; None of any other inspection.
+
+        `.groups` has the processes that came to the same, `.disagreements` why the others differ, `.seconds` how long
+        each took for each stage, `.table()` a row a process; printed, it has the lines that differ too.
+        """
+        return self.program.processes
+
+    @property
     def findings(self) -> Findings:
         """What to change, how much that gains, and why: the most first.
 
         What takes milliseconds; `.all()` looks for the kinds that take a compile too. `.findings[0].try_()` compiles
         the change and tells what it really gains.
         """
+        self.program.check_here()
         return findings(self.program).seen_as(Inspection.of)
 
     @property

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from jaxstage_ext.api.xla_dump import ModulesInFile, XlaDump
 from jaxstage_ext.ir import module_pieces, text_beginning
@@ -56,7 +55,7 @@ class SavedKind:
 
 
 def load(
-    source: str | os.PathLike[str] | bytes,
+    source: opening.Source | Sequence[opening.Source],
     title: str = "",
     target: str | Targets = (),
     dims: Mapping[str, int] = MappingProxyType({}),
@@ -70,10 +69,12 @@ def load(
     What `jax.profiler.save_device_memory_profile` wrote is a Table of what holds device memory.
 
     Profiles are `.xplane.pb` files, Chrome or Perfetto JSON traces of JAX, PyTorch or Mosaic GPU, and the folders that
-    profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content.
+    profilers write, of which the newest run is opened. Files may be gzip. The kind is told by the content. A list of
+    profiles, one for each process of a job, is one Timeline with the lanes of each process apart, on one clock where
+    every profile says when it began.
 
     Args:
-      source: a path, or the bytes of a file.
+      source: a path, or the bytes of a file; or a list of such, the profiles of the processes of a job in their order.
       title: what was profiled; the name of the file by default.
       target: what a module of StableHLO is compiled for, in a worker: "v5e:2x2", "local", or several. Without it, it is
         shown as it is; what was exported is compiled for this machine.
@@ -89,6 +90,11 @@ def load(
       ValueError: it is an inspection that is damaged, or of a newer version; or `dims` names no symbolic axis of it.
       OSError: it cannot be read.
     """
+    if isinstance(source, list | tuple):
+        from jaxstage_ext.panel.showing import shown_timeline
+
+        return shown_timeline.opened(opening.open_processes(source, title))
+    source = cast(opening.Source, source)
     if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir() and dump_index.is_dump(folder):
         return XlaDump(folder)
     try:

@@ -51,6 +51,8 @@ class Request(MagicRequest):
         self._given: Given | None = None
         self._plan: staging.CompilePlan | None = None
         self._space: dict[str, Any] = ip.user_ns
+        if self.magic and getattr(self.options, "processes", False) is not False:
+            raise UsageError(f"%{self.magic} asks this kernel; leave out --processes")
         if self.options.run and not stage_list.makes_executable(kind):
             raise UsageError(f"--run needs an executable, and %{kind} does not make one; use %compile --run")
 

@@ -24,6 +24,7 @@ from jaxstage_ext.report.text.units import plural
 if TYPE_CHECKING:
     from jaxstage_ext.api.compiles import CompileHistory, CompileWatch
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
+    from jaxstage_ext.processes.shown_job_compiles import JobCompiles
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
 
@@ -34,6 +35,9 @@ class CompilesRequest(MagicRequest):
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
         """Show the records that the line asks for. Returns them where the line is assigned."""
         compiles_line.check_line(self.asked)
+        staging.check_import()
+        if self.options.processes:
+            return self._show_processes(self.is_assigned(self.placed_on(frame, line)[1]))
         staging.check_jax()
         from jaxstage_ext.compilation.records.compile_log import LOG
         from jaxstage_ext.panel.showing.shown_history import with_stale_names
@@ -49,6 +53,23 @@ class CompilesRequest(MagicRequest):
             display(shown)  # type: ignore[no-untyped-call, unused-ignore]
             return None
         return shown if not self.options.json else None
+
+    def _show_processes(self, is_assigned: bool) -> JobCompiles | None:
+        """Show what all processes of the job have compiled. Returns it where the line is assigned."""
+        from jaxstage_ext.api.compiles import compiles
+        from jaxstage_ext.processes.engines.engine_errors import ProcessesError
+
+        try:
+            made = compiles(processes=True)
+        except ProcessesError as error:
+            raise UsageError(str(error)) from None
+        if self.options.json:
+            print(_written(made, self.options.json))
+        elif is_assigned:
+            return made
+        else:
+            display(made)  # type: ignore[no-untyped-call, unused-ignore]
+        return None
 
     async def run_cell(self, line: str, cell: str) -> None:
         """Run the cell as it is, then show what it compiled, or fail where that is more than was expected."""
@@ -172,7 +193,7 @@ def _some(names: Any) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def _written(shown: CompileHistory, file: str) -> str:
+def _written(shown: CompileHistory | JobCompiles, file: str) -> str:
     path = Path(os.path.expanduser(file))
     try:
         path.write_text(shown.to_json(), "utf-8", "replace")
@@ -180,4 +201,4 @@ def _written(shown: CompileHistory, file: str) -> str:
         raise UsageError(f"--json {file}: {error.strerror or error}") from None
     except ValueError as error:  # a name that no file can have
         raise UsageError(f"--json {file!r}: {error}") from None
-    return f"{plural(len(shown.records), 'record')} written to {file}"
+    return f"{plural(len(shown), 'record')} written to {file}"

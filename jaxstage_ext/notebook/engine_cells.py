@@ -29,6 +29,11 @@ def engine_line_names(shell: Any) -> LineNames:
     return named
 
 
+def px_cells(shell: Any) -> dict[str, int]:
+    """The execution counts of the notebook's `%%px` cells, by the name that an engine gives their file."""
+    return {file: number for file, (number, _) in _cells(shell).items()}
+
+
 def _cells(shell: Any) -> dict[str, tuple[int, list[str]]]:
     """The execution counts and lines of `%%px` cells, by the name that an engine gives their file."""
     file_name = _file_name()

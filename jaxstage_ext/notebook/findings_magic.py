@@ -26,12 +26,16 @@ def shown(line: str, space: dict[str, Any]) -> SessionFindings:
     from jaxstage_ext.findings import session_findings
     from jaxstage_ext.panel.front_end_requests.inspection_requests import cell_label
     from jaxstage_ext.panel.inspection_list import listed
+    from jaxstage_ext.report.unavailable import Unavailable
 
     calls = [call for call in listed(variables) if not names or not set(names).isdisjoint(call.variables)]
-    calls = [call for call in calls if not call.first.tab]
+    calls = [call for call in calls if not call.first.tab and (names or call.first.elsewhere is None)]
     looked = []
     for call in calls:
-        findings = Inspection.of(call.first).findings
+        try:
+            findings = Inspection.of(call.first).findings
+        except Unavailable as why:
+            raise UsageError(str(why)) from None
         where = ", ".join(filter(None, (call.first.name, cell_label(call) or next(iter(call.variables), ""))))
         looked.append((where, findings.all() if OPTIONS[0] in words else findings))
     return session_findings.of_session(looked, with_compiles=not names)

@@ -186,7 +186,7 @@ class StageMagics(Magics):
     def processes(self, line: str) -> Any:
         from jaxstage_ext.notebook import processes_magic, staging
 
-        staging.check_jax()
+        staging.check_import()
         return processes_magic.run(line, self.shell)
 
     processes.__doc__ = line_help.PROCESSES
@@ -229,6 +229,10 @@ class StageMagics(Magics):
             from jaxstage_ext.notebook.profiles.profile_request import ProfileRequest
 
             return ProfileRequest(*use)
+        if use[-1].options.processes is not False:
+            from jaxstage_ext.notebook.several.processes_request import ProcessesRequest
+
+            return ProcessesRequest(*use)
         from jaxstage_ext.notebook.cell_request import Request
 
         return Request(*use)

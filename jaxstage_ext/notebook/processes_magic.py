@@ -17,9 +17,11 @@ from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.job_status import status_table
+from jaxstage_ext.processes.inside.engine_call import EngineCall
 
 _GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
 _GUARD_TIMEOUT = 300.0
+_PREPARE = "jaxstage_ext.notebook.several.staged_in_engine:begin"
 _PROGRESS = 0.5
 """Seconds between two states of the line that says what a start waits for."""
 
@@ -64,6 +66,8 @@ def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()
+    for process in job.processes:  # what a process is asked next comes after it, and nobody waits
+        job.channel.send(process, EngineCall(_PREPARE))
     line.end(wording.started([one.devices for one in job.processes], line.seconds))
     for note in job.notes:
         print(note)

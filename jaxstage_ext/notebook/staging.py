@@ -80,15 +80,22 @@ def in_kernel() -> CompilePlan:
     return CompilePlan((target.LOCAL,), worker_requests.Limits(large_here=True))
 
 
-def check_jax() -> None:
-    """Raise UsageError, in one line, where JAX is missing, finds no device, or would not survive its environment."""
+def check_import() -> None:
+    """Raise UsageError, in one line, where JAX is missing. No device is looked for, which would take it from others."""
     try:
-        import jax
+        import jax  # noqa: F401
     except ImportError as error:
         reason = public_text(str(error))
         raise UsageError(
             f"JAX cannot be imported in this kernel ({reason}); install it with: pip install jax"
         ) from None
+
+
+def check_jax() -> None:
+    """Raise UsageError, in one line, where JAX is missing, finds no device, or would not survive its environment."""
+    check_import()
+    import jax
+
     from jaxstage_ext.core.options import environment_check
 
     try:
@@ -210,6 +217,11 @@ def _show(programs: Sequence[Program]) -> View:
 
     display.MOST_PANELS = JAXStage.instance().most_panels
     return display.show(programs)
+
+
+def show_made(programs: Sequence[Program]) -> BaseException | None:
+    """Show programs whose stages have run elsewhere. What keeps them from being shown is returned."""
+    return _finish(_show(programs), programs)
 
 
 def shown_failure(ip: Any, inspection: Inspection, quiet: bool) -> BaseException | None:

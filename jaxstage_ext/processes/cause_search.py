@@ -133,7 +133,8 @@ def _why_texts(
         return place, DisagreementCause.COLLECTIVE_MORE
     if stage_differences.is_constant_alone(before, after):
         return place, DisagreementCause.CAPTURED_VALUE
-    return place, DisagreementCause.UNKNOWN
+    by_call = _by_suspect(called, tuple(ValueOrigin))
+    return (place, DisagreementCause.UNKNOWN) if by_call is None else (called, by_call)
 
 
 def _changed_places(differences: Sequence[StageDifference]) -> list[CodePlace]:

@@ -71,7 +71,7 @@ class Disagreement:
     """Why a program was not run.
 
     Attributes:
-      number: which program that spans processes it is, from 1.
+      number: which program that spans processes it is, from 1; 0 of one that was only staged.
       arrivals: what each process told that has arrived.
       absent: the processes that have not.   ends: how those ended that did end, by process.
       groups: the processes that agree, for each part that is known of all.

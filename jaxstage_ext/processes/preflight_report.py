@@ -36,6 +36,16 @@ def error_text(found: Disagreement, where: str) -> str:
     return "\n".join([*lines, f"→ {wording.NEXT_STEPS[found.cause]}", f"report: {where}"])
 
 
+def said(found: Disagreement) -> list[str]:
+    """Who differs and why, then in lines what shows it: the user's code, and the fields that differ."""
+    return [wording.headline(found), *_evidence(found), *list(_fields(found))[:_MOST_SHOWN]]
+
+
+def differing_lines(found: Disagreement) -> list[str]:
+    """The lines in which the stages differ, with those around them."""
+    return list(_differences(found))
+
+
 def _head(found: Disagreement) -> Iterator[str]:
     yield wording.headline(found)
     yield from _evidence(found)

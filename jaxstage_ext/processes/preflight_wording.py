@@ -85,14 +85,18 @@ def cause(found: Disagreement) -> str:
 
 def _who(found: Disagreement) -> str:
     arrived = next(iter(found.arrivals.values()), None)
-    program = f"{arrived.program} ({ordinal(found.number)} program of several processes)" if arrived else "a program"
+    numbered = f" ({ordinal(found.number)} program of several processes)" if found.number else ""
+    program = f"{arrived.program}{numbered}" if arrived else "a program"
     if found.absent:
         return f"{processes(tuple(found.arrivals))} cannot run {program}"
     differing = found.differing or ComparedPart.STABLEHLO
     groups = found.groups.get(differing, ())
     if differing is ComparedPart.ORDER:
         names = [f"{processes(group)} {_runs(group)} {found.arrivals[group[0]].program}" for group in groups]
-        return f"different programs come {ordinal(found.number)}: {', '.join(names)}"
+        come = (
+            f"different programs come {ordinal(found.number)}" if found.number else "the call runs different programs"
+        )
+        return f"{come}: {', '.join(names)}"
     every = tuple(sorted(process for group in groups for process in group))
     who = processes(every) if len(every) == len(groups) else " and ".join(map(processes, groups))
     return f"{who} have different {_HEADLINE_PARTS.get(differing, PARTS[differing])} for {program}"

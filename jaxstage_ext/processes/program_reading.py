@@ -39,12 +39,12 @@ def digests(pending: PendingCompile, environment: Mapping[str, str]) -> dict[Com
 def program_texts(
     process: int, pending: PendingCompile, call: Place | None, environment: Mapping[str, str], earlier: Sequence[str]
 ) -> ProgramTexts:
-    """The texts of a program; that of the jaxpr is empty where JAX does not give it."""
+    """The texts of a program; that of the jaxpr is empty where JAX does not give it, StableHLO's of a mere trace."""
     table, places = FrameTable(), _Places()
     jaxpr = jaxpr_lines.document(pending.jaxpr, table) if pending.jaxpr is not None else None
-    module = stablehlo.read(*lowered_modules.texts_of_module(pending.module), table, jaxpr=jaxpr)
+    module = _module_document(pending, table, jaxpr)
     traced, lowered = places.stage(jaxpr), places.stage(module)
-    longest = max(len(module), len(jaxpr) if jaxpr is not None else 0)
+    longest = max(len(each) if each is not None else 0 for each in (jaxpr, module))
     return ProgramTexts(
         process,
         code_place(call.file, call.line) if call is not None else None,
@@ -57,6 +57,12 @@ def program_texts(
         earlier,
         longest > _MOST_LINES,
     )
+
+
+def _module_document(pending: PendingCompile, table: FrameTable, jaxpr: Document | None) -> Document | None:
+    if pending.module is None:
+        return None
+    return stablehlo.read(*lowered_modules.texts_of_module(pending.module), table, jaxpr=jaxpr)
 
 
 def code_place(file: str, line: int) -> CodePlace:

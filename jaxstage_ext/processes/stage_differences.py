@@ -21,6 +21,9 @@ _COLLECTIVE = re.compile(
 _CONSTANT = re.compile(r"\bdense(?:_resource)?<[^>]*>")
 _CONSTANT_LINE = re.compile(r"^\s*%\w+ = stablehlo\.constant ")
 _ARGUMENT = re.compile(r"%arg(\d+): (tensor<[^>]*>)")
+_LAMBDA = re.compile(r"\{ lambda [^;]{0,20000}; (.{0,20000}?)\. let ")
+_TRACED_ARGUMENT = re.compile(r":(\w{1,40}\[[^\]]{0,1000}\])")
+_MOST_OF_HEAD = 200
 _VALUE_NAME = re.compile(r"%\w+")
 
 
@@ -84,8 +87,15 @@ def _skipped(count: int) -> ChangedLine:
 
 
 def argument_types(texts: ProgramTexts) -> tuple[str, ...]:
-    """The types of the module's arguments, such as "tensor<8x4xf32>"."""
+    """The types of the module's arguments, such as "tensor<8x4xf32>"; of what was only traced as the jaxpr has them."""
+    if not texts.stablehlo.lines:
+        return _traced_types(texts.jaxpr.lines)
     return tuple(kind for _, kind in _ARGUMENT.findall(_signature(texts)))
+
+
+def _traced_types(lines: Sequence[str]) -> tuple[str, ...]:
+    head = _LAMBDA.match(" ".join(lines[:_MOST_OF_HEAD]))
+    return tuple(_TRACED_ARGUMENT.findall(head[1])) if head else ()
 
 
 def _signature(texts: ProgramTexts) -> str:
@@ -96,19 +106,19 @@ def is_donation_alone(before: ProgramTexts, after: ProgramTexts) -> bool:
     """Whether the StableHLO of two processes is alike but for what is donated."""
     first, second = ([_DONATED.sub("", line) for line in texts.stablehlo.lines] for texts in (before, after))
     plain = [[line.replace("{}", "").replace(" ", "").replace(",}", "}") for line in each] for each in (first, second)]
-    return plain[0] == plain[1]
+    return bool(first) and plain[0] == plain[1]
 
 
 def is_constant_alone(before: ProgramTexts, after: ProgramTexts) -> bool:
     """Whether the StableHLO of two processes is alike but for the values of constants."""
     first, second = ([_CONSTANT.sub("dense", line) for line in texts.stablehlo.lines] for texts in (before, after))
-    return first == second
+    return bool(first) and first == second
 
 
 def is_order_alone(before: ProgramTexts, after: ProgramTexts) -> bool:
     """Whether both have the same operations, as often each, in another order."""
     first, second = (Counter(_VALUE_NAME.sub("%", line) for line in texts.stablehlo.lines) for texts in (before, after))
-    return first == second
+    return bool(first) and first == second
 
 
 def explicit_collectives(texts: ProgramTexts) -> int:

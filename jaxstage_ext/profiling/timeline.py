@@ -309,7 +309,11 @@ class Timeline:
         tables = {"ranges": self.by_range, "lines": self.by_line, "ops": self.by_op, "kernels": self.by_kernel}
         lines = tables[self.opens_with]()
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
-        notes = [*timeline_wording.losses(self.recording.lost), *mosaic_wording.notes(self.recording)]
+        notes = [
+            *timeline_wording.losses(self.recording.lost),
+            *mosaic_wording.notes(self.recording),
+            *timeline_wording.clocks(self.recording),
+        ]
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 
     __repr__ = __str__

@@ -20,8 +20,15 @@ class Fact(Generic[Value]):
         functools.update_wrapper(self, compute)
 
     def __call__(self, program: Program, progress: Progress | None = None) -> Value:
-        """The answer. `progress` is told how far it is where computing it takes long; what it raises ends that."""
-        return program.results.once(self, lambda: self._compute(program, progress))
+        """The answer. `progress` is told how far it is where computing it takes long; what it raises ends that.
+
+        Raises Unavailable where only another process can compute it, and what computing it raises.
+        """
+        try:
+            return program.results.once(self, lambda: self._compute(program, progress))
+        except ValueError:
+            program.check_here()
+            raise
 
     def is_known(self, program: Program) -> bool:
         """Whether the answer was computed already. Computes nothing."""

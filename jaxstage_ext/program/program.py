@@ -45,9 +45,12 @@ from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
+    from jaxstage_ext.analysis.sharding.value_tables import Shardings
     from jaxstage_ext.core.recompile.recompiled_buffers import Assigned
     from jaxstage_ext.ir.dumps.dump_index import DumpedModule
+    from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
     from jaxstage_ext.program.head.summary_form import FigureSummary, Summary
+    from jaxstage_ext.program.program_elsewhere import ProgramElsewhere
 
 
 NO_DEVICE = "no device"
@@ -80,8 +83,11 @@ class Program:
       opened: programs that were opened from its tabs, oldest first; the panel shows them beside it.
       ran_out: the failure of a run that died of memory.
       saved_summary: the summary of a program that was read from a saved report; else None.
+      saved_shardings: of a program that was read from a saved report, where it held them; else None.
       timeline: of its newest profile; None until it is profiled.
       is_earlier: whether it was inspected before the others, which are compared with it.
+      processes: how each process of a job has staged the call, where it was staged there; None otherwise.
+      elsewhere: the process that holds its objects, where that is not this one; None otherwise.
       is_foreign: whether another process may have written it.
       is_optimised: whether its HLO is what XLA's passes left; HLO in a file may be of before them.
       captured: how that profile was made; None where another program made it.
@@ -101,6 +107,9 @@ class Program:
     dump: DumpedModule | None = None
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
+    saved_shardings: Shardings | None = None
+    processes: StagedProcesses | None = None
+    elsewhere: ProgramElsewhere | None = None
     is_foreign: bool = False
     is_optimised: bool = True
     is_earlier: bool = False
@@ -122,6 +131,11 @@ class Program:
     def target(self) -> Target:
         """What the call is compiled for."""
         return self.staged.target
+
+    def check_here(self) -> None:
+        """Raise Unavailable where another process holds what it is computed from."""
+        if self.elsewhere is not None:
+            raise Unavailable(f"{self.name}: {self.elsewhere.why_not_here}")
 
     @property
     def other_target(self) -> str:

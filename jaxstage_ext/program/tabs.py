@@ -95,8 +95,10 @@ def refused(program: Program) -> Shardings | None:
         return None
 
 
-def _is_sharded(program: Program) -> bool:
+def is_sharded(program: Program) -> bool:
     """Whether the call runs on several devices or names a mesh, or would, had JAX not refused the shardings."""
+    if program.saved_shardings is not None:
+        return True
     if (lowered := program.jax_lowered) is not None:
         return program.call.layout is not None or lowered_modules.placed(lowered, program.call.fn).count > 1
     if program.call.given is not None and _is_compiled(program):
@@ -158,7 +160,7 @@ TABS: tuple[Tab, ...] = (
     ),
     Tab(
         "shardings",
-        _is_sharded,
+        is_sharded,
         tab_requests.of_shardings,
         first=(("shardings", {"all": False}), ("sharding_map", {"all": False, "value": 0})),
         fact=shardings,
@@ -185,7 +187,7 @@ TABS: tuple[Tab, ...] = (
     ),
     Tab(
         "collectives",
-        lambda program: _is_compiled(program) and _is_sharded(program),
+        lambda program: _is_compiled(program) and is_sharded(program),
         tab_requests.always(("collectives", {"quick": True}), ("collectives", {"quick": False})),
         first=(("collectives", {"quick": True}), ("collectives", {"quick": False})),
         fact=collectives,

@@ -83,6 +83,17 @@ class TimeUnit(enum.StrEnum):
     """Of a clock whose frequency nobody gave."""
 
 
+class HostClocks(enum.Enum):
+    """By which clock the times of several hosts, or processes, in one recording are."""
+
+    OWN = "own"
+    """Each host's time 0 is its own start, so that times of two are not compared."""
+    WALL = "wall"
+    """Each host's wall clock, from the start of the first profile on; how far these differ is unknown."""
+    ONE_MACHINE = "one machine"
+    """The wall clock of the one machine that all are on."""
+
+
 class Loss(enum.StrEnum):
     """Why events of a profile are missing or uncertain."""
 
@@ -238,7 +249,8 @@ class Recording:
       total: events that the profile holds, those left out of `events` among them.
       details: the profile's own fields of an event, by its index: read when asked for, never trusted.
       device_facts: what the profile says of its devices, by group: "clock_rate", "memory_bandwidth", ...
-      hosts: names of the machines, by `EventLane.host`.
+      hosts: names of the machines, or of the processes, by `EventLane.host`.
+      clocks: by which clock their times are where several profiles were put together; None of a single profile.
       host_lines: what line of Python an event of kind PYTHON stands for, by index into `names`.
       unit: what its times count: picoseconds, but for an on-device profile of an unknown clock.
     """
@@ -257,5 +269,6 @@ class Recording:
     details: Callable[[int], Mapping[str, Any]] = field(default=_no_details, repr=False)
     device_facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: tuple[str, ...] = ("",)
+    clocks: HostClocks | None = None
     host_lines: Mapping[int, HostLine] = field(default_factory=dict)
     unit: TimeUnit = TimeUnit.PICOSECOND

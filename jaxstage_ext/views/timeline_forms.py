@@ -106,6 +106,7 @@ def _head(timeline: Timeline) -> Iterator[str]:
     yield "; ".join(filter(None, [timeline.coverage, timeline_facts.window_text(timeline)]))
     yield from timeline_wording.losses(timeline.recording.lost)
     yield from mosaic_wording.notes(timeline.recording)
+    yield from timeline_wording.clocks(timeline.recording)
 
 
 def _head_html(timeline: Timeline) -> Html:

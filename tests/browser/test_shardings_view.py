@@ -106,7 +106,7 @@ def test_the_mesh_map_shows_who_holds_what(on_cpus: NotebookPage) -> None:
     panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
     panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
     expect(panel.root.locator(".jxs-map-tip")).to_have_text(
-        "device 5 of host 0: x[256:384, 0:1024]", use_inner_text=True
+        "device 5 of process 0: x[256:384, 0:1024]", use_inner_text=True
     )
     expect(panel.root.locator(".jxs-map-same")).to_have_count(2)
     notebook.screenshot("shardings")
@@ -207,7 +207,7 @@ double(jax.ShapeDtypeStruct((1024, 4096), jnp.float32))
     assert len(cells(panel)) == 1024
     panel.root.locator('.jxs-map-cell[data-device="1000"]').hover()
     said = panel.root.locator(".jxs-map-tip").inner_text()
-    assert said.startswith("device 1000 of host 0: x[992:1024, 1024:1152]"), said
+    assert said.startswith("device 1000 of process 0: x[992:1024, 1024:1152]"), said
     notebook.screenshot("shardings-1024")
 
 
@@ -251,7 +251,7 @@ product(on(jax.devices()[:2]), on(jax.devices()[4:]))
     assert said.startswith("w is on devices 0, 1 (mesh x=2). x is on devices 4, 5, 6, 7 (mesh x=4).")
     assert cells(panel) == ["0", "1", *["-1"] * 6]
     panel.root.locator('.jxs-map-cell[data-device="5"]').hover()
-    expect(panel.root.locator(".jxs-map-tip")).to_have_text("device 5 of host 0: nothing of w", use_inner_text=True)
+    expect(panel.root.locator(".jxs-map-tip")).to_have_text("device 5 of process 0: nothing of w", use_inner_text=True)
     panel.root.locator(".jxs-grid-row[data-row]").nth(1).click()
     panel.root.locator(".jxs-map-head b", has_text="x").wait_for()
     assert cells(panel) == ["-1"] * 4 + ["0", "1", "2", "3"]

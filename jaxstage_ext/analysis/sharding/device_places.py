@@ -1,4 +1,4 @@
-"""Where a device is: its id, its host and its place in the torus."""
+"""Where a device is: its id, its process and its place in the torus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DevicePlace:
-    """A device: JAX's id, its host, and the place of its chip in the torus (None where unknown or without one)."""
+    """A device: JAX's id, its process, and the place of its chip in the torus (None where unknown or without one)."""
 
     id: int
     process: int | None = None
@@ -21,7 +21,7 @@ class DevicePlace:
 
     def __str__(self) -> str:
         at = f" at ({', '.join(map(str, self.coords))})" if self.coords is not None else ""
-        return f"device {self.id}{at}" + (f" of host {self.process}" if self.process is not None else "")
+        return f"device {self.id}{at}" + (f" of process {self.process}" if self.process is not None else "")
 
 
 def processes(places: Sequence[DevicePlace]) -> int:

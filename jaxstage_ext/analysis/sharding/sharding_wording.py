@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
+from jaxstage_ext.analysis.sharding.process_parts import ProcessPart, process_parts
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.still_table import Head, StillTable, lines
-from jaxstage_ext.report.text.units import scaled, share
+from jaxstage_ext.report.text.units import plural, scaled, share
 
 MOST_SLICES, MOST_DEVICES = 32, 16
 """Most slices listed, and most devices listed for each."""
+MOST_SHAPES = 3
+"""Most shapes of processes named."""
 CHOOSER_NOT_KEPT = "an executable does not say who chose it"
 NOT_SENT = "not sent: unused"
 OTHER_RANK = "the sharding is for values of another rank"
@@ -29,7 +34,8 @@ def _lines(name: str, value: ShardingMap, places: Sequence[DevicePlace]) -> Iter
     if not value.fits:
         yield f"Which device holds what is unknown: {sharding.problem or OTHER_RANK}."
         return
-    yield f"{'; '.join(_shares(value))}."
+    local = per_process(value, places)
+    yield f"{'; '.join([*_shares(value), *([f'{local} per process'] if local else [])])}."
     if sharding.devices > 1:
         yield from _slices(value, places)
 
@@ -43,6 +49,47 @@ def per_device(value: ShardingMap) -> str:
     """`f32[4,128] per device, 2.05 kB`, of a value whose sharding is known."""
     size = f", {scaled(value.shard_bytes, 'B')}" if value.shard_bytes is not None else ""
     return f"{array(value.dtype, value.shard_shape or ())} per device{size}"
+
+
+def per_process(value: ShardingMap, places: Sequence[DevicePlace]) -> str:
+    """What each process holds, `f32[8,128]`, the processes beside it where they hold different shapes, or only some
+    hold any; "" where there is one process, or where that is unknown.
+    """
+    if processes(places) < 2:
+        return ""
+    holding: dict[str, list[int]] = {}
+    for part in process_parts(value, places):
+        holding.setdefault(_part(value, part), []).append(part.process)
+    if len(holding) == 1 and len(next(iter(holding.values()))) == processes(places):
+        return next(iter(holding))
+    named = [f"{text} ({process_names(numbers)})" for text, numbers in holding.items()]
+    more = [plural(len(named) - MOST_SHAPES, "more shape")] if len(named) > MOST_SHAPES else []
+    return ", ".join([*named[:MOST_SHAPES], *more])
+
+
+def held_by(value: ShardingMap, places: Sequence[DevicePlace], process: int) -> str:
+    """What this process holds of a value of several, and which processes hold it where this one holds nothing."""
+    if processes(places) < 2 and {place.process for place in places} == {process}:
+        return ""
+    parts = {part.process: part for part in process_parts(value, places)}
+    if not parts:
+        return ""
+    if (own := parts.get(process)) is None:
+        return f"This process ({process}) holds nothing of it; it is on {process_names(list(parts))}."
+    where = "" if own.bounds is None else f": {spelled(own.bounds)}"
+    return f"This process ({process}) holds {_part(value, own)}{where}."
+
+
+def of_another(places: Sequence[DevicePlace]) -> str:
+    """Whose devices these are where that is another process than the first, ` of process 1`; else ""."""
+    of = {place.process for place in places}
+    return f" of process {of.pop()}" if len(of) == 1 and of != {0} and of != {None} else ""
+
+
+def _part(value: ShardingMap, part: ProcessPart) -> str:
+    if part.shape is not None:
+        return array(value.dtype, part.shape)
+    return f"{part.elements:,} of {math.prod(value.shape):,} elements, not one block"
 
 
 def copies(value: ShardingMap) -> str:

@@ -17,6 +17,9 @@ from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
+PER_PROCESS = "per process"
+"""The column that a program of several processes has."""
+
 
 @dataclass(frozen=True, eq=False)
 class Shardings:
@@ -57,12 +60,12 @@ class Shardings:
     @cached_property
     def table(self) -> Table:
         """One row per argument or result."""
-        return table(self.values, self.notes)
+        return table(self.values, self.notes, self.places)
 
     @cached_property
     def all(self) -> Table:
         """One row per argument, result or intermediate. Raises as `intermediates`."""
-        return table((*self.values, *self.intermediates), self.notes)
+        return table((*self.values, *self.intermediates), self.notes, self.places)
 
     def to_pandas(self) -> Any:
         """The table as a pandas.DataFrame."""
@@ -79,7 +82,7 @@ class Shardings:
     def _parts(self) -> list[Part]:
         count = len(self.places) or 1
         several = processes(self.places)
-        of = f" of {several:,} processes" if several > 1 else ""
+        of = f" of {several:,} processes" if several > 1 else wording.of_another(self.places)
         mesh = f"mesh {self.mesh}" if self.mesh else "no mesh"
         head = f"{count:,} device{'s' if count > 1 else ''}{of}, {mesh}"
         return [head, self.table]
@@ -93,8 +96,8 @@ class Shardings:
         return html_of(self._parts())
 
 
-def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
-    """One row per value."""
+def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = (), places: Sequence[DevicePlace] = ()) -> Table:
+    """One row per value; with what each process holds of it where the devices are of several."""
     maps = [value.map for value in values]
     columns = {
         "value": Column([value.name for value in values]),
@@ -103,6 +106,7 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
         "sharding": Column([_spec(value) for value in values]),
         "chosen by": Column([_chooser(value) for value in values]),
         "shard": Column([_shard(value) for value in values]),
+        **(_per_process(values, places) if processes(places) > 1 else {}),
         "per device": Column(
             [value.map.shard_bytes if value.is_sent else 0 for value in values], "B", "bytes that each device holds"
         ),
@@ -122,12 +126,23 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = ()) -> Table:
         for column in ("sharding", "chosen by")
         if not value.map.sharding.is_known and (value.is_sent or column == "sharding")
     }
+    if PER_PROCESS in columns:
+        reasons |= {
+            (place, PER_PROCESS): value.map.sharding.problem or wording.OTHER_RANK
+            for place, value in enumerate(values)
+            if value.is_sent and not value.map.fits
+        }
     reasons |= {
         (place, "chosen by"): wording.CHOOSER_NOT_KEPT
         for place, value in enumerate(values)
         if value.is_sent and value.map.sharding.is_known and value.chosen_by is None
     }
     return Table("shardings", columns, reasons, notes)
+
+
+def _per_process(values: Sequence[ShardedValue], places: Sequence[DevicePlace]) -> dict[str, Column]:
+    texts = [wording.per_process(value.map, places) or None if value.is_sent else "" for value in values]
+    return {PER_PROCESS: Column(texts, "", "what the devices of one process hold together")}
 
 
 def _spec(value: ShardedValue) -> str | None:

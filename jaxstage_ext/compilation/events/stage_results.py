@@ -121,23 +121,24 @@ def _take_executable(ended: RunningStage, frames: EventFrames) -> None:
     executable = local(frames.stage, "xla_executable")
     kept.executable = ReadExecutable(executable) if local(frames.stage, "host_callbacks") else executable
     kept.options = local(frames.stage, "compile_options")
-    kept.devices = _devices(local(frames.stage, "da"))
+    kept.devices, ended.record.processes = _devices(local(frames.stage, "da"))
     by_name = dict(local(frames.stage, "compiler_options_kvs") or ())
     kept.given = given_options.remember_heard(local(frames.stage, "computation"), by_name, kept.options)
     _keep(ended.record)
 
 
-_last_devices: tuple[Any, tuple[Any, ...]] = (None, ())
+_last_devices: tuple[Any, tuple[Any, ...], tuple[int, ...]] = (None, (), ())
 
 
-def _devices(given: Any) -> tuple[Any, ...]:
-    """The devices of a compile, which most compiles share."""
+def _devices(given: Any) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The devices of a compile, which most compiles share, and the processes that they are of."""
     global _last_devices
-    last, devices = _last_devices
+    last, devices, processes = _last_devices
     if given is not last:
         devices = tuple(given or ())
-        _last_devices = given, devices
-    return devices
+        processes = tuple(sorted({int(getattr(device, "process_index", 0)) for device in devices}))
+        _last_devices = given, devices, processes
+    return devices, processes
 
 
 _TAKE = {StageName.TRACE: _take_trace, StageName.LOWER: _take_lowering, StageName.COMPILE: _take_executable}

@@ -46,6 +46,8 @@ class CacheReport:
     """The names that damaged entries were given now."""
     is_watched: bool = True
     """Whether the compile log is on."""
+    never_hits: bool = False
+    """Whether this is a process of a job on CPUs other than the first: no entry has a key that it makes."""
     newest_record: int = field(default_factory=lambda: LOG.newest)
     """The number of the compile log's last record at that moment."""
 
@@ -148,7 +150,8 @@ def cache_report(verify: bool = False, set_aside: bool = False) -> CacheReport:
 
     Raises OSError where a damaged entry cannot be renamed.
     """
-    return replace(_report(verify, set_aside), is_watched=listening.is_on())
+    never_hits = not persistent_cache.is_first_process() and persistent_cache.keys_differ_between_processes()
+    return replace(_report(verify, set_aside), is_watched=listening.is_on(), never_hits=never_hits)
 
 
 def _report(verify: bool, set_aside: bool) -> CacheReport:

@@ -204,6 +204,11 @@ def _kernel(report: CacheReport) -> Iterator[str]:
         if outcome not in (CacheOutcome.HIT, CacheOutcome.OFF):
             seconds = duration(tally.seconds.get(outcome, 0.0))
             yield f"{plural(count, 'miss', 'misses')}, {seconds} of compiling: {_ended(outcome, report)}"
+    if report.never_hits:
+        yield (
+            "This is not process 0 of its job, which alone writes entries; and on CPUs the fingerprint of the devices, "
+            "which is part of the key, is another in each process: this process never finds an entry"
+        )
 
 
 def _saved(report: CacheReport) -> str:

@@ -80,7 +80,7 @@ def _of_options(before: bytes, now: bytes, same_jaxlib: bool) -> list[KeyDiffere
     if not same_jaxlib:  # their defaults differ too, and one of them cannot be decoded here
         return unknown
     try:
-        was, is_now = _option_values(before), _option_values(now)
+        was, is_now = option_values(before), option_values(now)
     except Exception:  # of a jaxlib that is not this process's
         return unknown
     names = sorted(was.keys() | is_now.keys())
@@ -92,7 +92,7 @@ def _of_options(before: bytes, now: bytes, same_jaxlib: bool) -> list[KeyDiffere
     return listed or unknown
 
 
-def _option_values(options: bytes) -> dict[str, str]:
+def option_values(options: bytes) -> dict[str, str]:
     """Every option by name: JAX's own, those set by the user, and XLA's flags as they were when it was compiled."""
     flags = xla_flags.read(jax_options.xla_library(), options).by_name.values()
     named = {flag.name: flag.default for flag in flags if flag.default not in (None, xla_flags.UNSET)}

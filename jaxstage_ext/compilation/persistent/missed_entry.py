@@ -12,8 +12,10 @@ from jaxstage_ext.compilation.records.compile_record import CompileRecord, Persi
 from jaxstage_ext.core.jax_private import cache_key_parts
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.core.jax_private.persistent_cache import CacheRequest
+from jaxstage_ext.report.unavailable import Unavailable
 
 _MOST_COMPARED = 32
+_NO_FOLDER = "no folder was in use"
 _WEIGHTS = {KeyPart.COMPUTATION: 3, KeyPart.OPTIONS: 2}
 
 
@@ -33,21 +35,34 @@ class MissedEntry:
 
 def explain(record: CompileRecord) -> MissedEntry:
     """How the key of a compile in the log differs from the nearest entry recorded before it. Never raises."""
-    facts, kept = record.persistent, record.artefacts
+    facts = record.persistent
     if facts is None or not facts.folder:
-        return MissedEntry(reason="no folder was in use")
+        return MissedEntry(reason=_NO_FOLDER)
     try:
-        own = record_store.records_of(facts.folder).get(facts.key)
-        if own is None:
-            if kept.module is None or kept.options is None or not kept.devices:
-                return MissedEntry(reason="the program is no longer kept, and its entry was not written")
-            request = cache_key_parts.request_of_artefacts(kept.module, kept.options, kept.devices, facts.key)
-            own = made_record(request, facts, record.began)
-        if own is None:
-            return MissedEntry(reason="JAX made this key in a way that JAXStage does not know")
-        return nearest_to(own, facts.folder, record.began)
+        return nearest_to(key_of(record), facts.folder, record.began)
+    except Unavailable as unknown:
+        return MissedEntry(reason=str(unknown))
     except Exception as error:
         return MissedEntry(reason=f"the records cannot be read: {getattr(error, 'strerror', None) or error}")
+
+
+def key_of(record: CompileRecord) -> KeyRecord:
+    """What the key of a compile in the log was made of.
+
+    Raises Unavailable where that is unknown, and OSError or ValueError where the records cannot be read.
+    """
+    facts, kept = record.persistent, record.artefacts
+    if facts is None or not facts.folder:
+        raise Unavailable(_NO_FOLDER)
+    own = record_store.records_of(facts.folder).get(facts.key)
+    if own is None:
+        if kept.module is None or kept.options is None or not kept.devices:
+            raise Unavailable("the program is no longer kept, and its entry was not written")
+        request = cache_key_parts.request_of_artefacts(kept.module, kept.options, kept.devices, facts.key)
+        own = made_record(request, facts, record.began)
+    if own is None:
+        raise Unavailable("JAX made this key in a way that JAXStage does not know")
+    return own
 
 
 def made_record(request: CacheRequest, facts: PersistentFacts | None, began: float) -> KeyRecord | None:

@@ -289,6 +289,8 @@ class CompileRecord:
     refused: Difference | None = None
     """Why JAX refused the call before its first stage; None of a call that it traced."""
     persistent: PersistentFacts | None = None
+    processes: tuple[int, ...] = ()
+    """The indices of the processes whose devices it was compiled for; () before its compile has ended."""
     artefacts: Artefacts = field(default_factory=Artefacts)
     bytes: int = 0
     """An estimate of what the record keeps alive."""

@@ -101,6 +101,12 @@ def request_of(lowered: Any, given: Mapping[str, Any] = MappingProxyType({})) ->
 
     Raises AttributeError, KeyError or TypeError for anything else, and for a lowering without devices.
     """
+    asked = request_without_key(lowered, given)
+    return dataclasses.replace(asked, key=key_bytes(asked).key)
+
+
+def request_without_key(lowered: Any, given: Mapping[str, Any] = MappingProxyType({})) -> CacheRequest:
+    """The same with an empty key, which takes as long as hashing the module. Raises the same."""
     lowering = lowered._lowering
     args, module = lowering.compile_args, lowering.stablehlo()
     devices = np.empty(len(lowering._device_list), dtype=object)
@@ -112,8 +118,7 @@ def request_of(lowered: Any, given: Mapping[str, Any] = MappingProxyType({})) ->
         module, args["tuple_args"], inputs, outputs, args["backend"], devices, own_options(lowered) | dict(given)
     )
     name = _ir.StringAttr(module.operation.attributes["sym_name"]).value
-    asked = CacheRequest("", name, module, devices, options, args["backend"], bool(args["host_callbacks"]))
-    return dataclasses.replace(asked, key=key_bytes(asked).key)
+    return CacheRequest("", name, module, devices, options, args["backend"], bool(args["host_callbacks"]))
 
 
 def request_of_artefacts(module: Any, options: Any, devices: Sequence[Any], key: str) -> CacheRequest:

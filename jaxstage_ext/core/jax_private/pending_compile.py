@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from jax._src import cache_key as _cache_key
 from jaxlib.mlir import ir as _ir
 from jaxlib.mlir import passmanager as _passes
 
-from jaxstage_ext.core.jax_private import cache_key_parts, compile_frames, flag_bytes
+from jaxstage_ext.core.jax_private import cache_key_parts, compile_frames, flag_bytes, lowered_modules
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, local
 
 _key_any: Any = _cache_key
@@ -29,6 +29,7 @@ class PendingCompile:
     name: str
     """Of the module, such as "jit_step"."""
     module: Any
+    """None, as its options, of what was only traced."""
     options: Any
     devices: tuple[Any, ...]
     jaxpr: Any
@@ -57,7 +58,9 @@ class PendingCompile:
         return _digest(flag_bytes.fed(_key_any._hash_serialized_compile_options, self.options, **strip))
 
     def option_texts(self) -> dict[str, str]:
-        """The fields of the compile options."""
+        """The fields of the compile options; none of a mere trace."""
+        if self.options is None:
+            return {}
         return cache_key_parts.option_fields(self.options.SerializeAsString())
 
 
@@ -66,8 +69,30 @@ def pending_compile(frames: EventFrames) -> PendingCompile | None:
     module, options, devices = (local(frames.stage, name) for name in ("computation", "compile_options", "da"))
     if module is None or options is None or devices is None:
         return None
-    name = _ir.StringAttr(module.operation.attributes["sym_name"]).value
-    return PendingCompile(name, module, options, tuple(devices), compile_frames.traced(frames))
+    return PendingCompile(_name_of(module), module, options, tuple(devices), compile_frames.traced(frames))
+
+
+def _name_of(module: Any) -> str:
+    name: str = _ir.StringAttr(module.operation.attributes["sym_name"]).value
+    return name
+
+
+def of_lowered(lowered: Any, jaxpr: Any, given: Mapping[str, Any]) -> PendingCompile | None:
+    """What the compile of a `jax.stages.Lowered` with these compiler options would begin with.
+
+    Of one that names no devices, neither these nor options are known; None of anything else.
+
+    Args:
+      lowered: the `jax.stages.Lowered`.
+      given: compiler options, beside those of the function.
+      jaxpr: the closed jaxpr that it was lowered from; None where there is none.
+    """
+    try:
+        asked = cache_key_parts.request_without_key(lowered, given)
+    except (AttributeError, KeyError, TypeError):
+        module = lowered_modules.module_of_lowered(lowered)
+        return None if module is None else PendingCompile(_name_of(module), module, None, (), jaxpr)
+    return PendingCompile(asked.module_name, asked.module, asked.options, tuple(asked.devices.flat), jaxpr)
 
 
 def spans_processes(frames: EventFrames) -> bool:

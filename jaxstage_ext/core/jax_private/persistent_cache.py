@@ -16,10 +16,12 @@ from jax._src import cache_key as _cache_key
 from jax._src import compilation_cache as _compilation_cache
 from jax._src import config as _config
 from jax._src import distributed as _distributed
+from jax._src import xla_bridge as _backends
 
 _cache_any: Any = _compilation_cache
 _config_any: Any = _config
 _distributed_any: Any = _distributed
+_backends_any: Any = _backends
 _COMPILER = os.path.join("jax", "_src", "compiler.py")
 _PXLA = os.path.join("jax", "_src", "interpreters", "pxla.py")
 _DISPATCH = os.path.join("jax", "_src", "dispatch.py")
@@ -127,6 +129,14 @@ def no_writes() -> contextlib.AbstractContextManager[None]:
 def is_first_process() -> bool:
     """Whether this is the process that writes entries."""
     return bool(_distributed_any.global_state.process_id == 0)
+
+
+def keys_differ_between_processes() -> bool:
+    """Whether the key of a program is another in each process of a job, as on CPUs.
+
+    There the topology of which JAX's key holds a fingerprint is that of the process that asks.
+    """
+    return bool(_backends_any.backends_are_initialized()) and _backends_any.default_backend() == "cpu"
 
 
 def checks_contents() -> bool:

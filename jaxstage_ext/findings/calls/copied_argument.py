@@ -95,7 +95,7 @@ def _may_copy(program: Program) -> bool:
     """Whether an array that the call is given is not one of JAX's on the only device of the program."""
     if program_devices.device_count(program) > 1:
         return True
-    here = {jax.devices()[0]}
+    here = {jax.local_devices()[0]}
     leaves = jax.tree.leaves((program.call.args, dict(program.call.kwargs)))
     return any(isinstance(leaf, np.ndarray | jax.Array) and not _lies_on(leaf, here) for leaf in leaves)
 

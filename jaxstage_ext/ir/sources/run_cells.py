@@ -6,9 +6,11 @@ The notebook fills this in; what reads frames asks.
 from __future__ import annotations
 
 import linecache
+import os
 import threading
 import zlib
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class CellAtWork(NamedTuple):
 
 
 _texts: OrderedDict[str, RunText] = OrderedDict()
+_labels: dict[str, str] = {}
 _lock = threading.Lock()
 _running: list[CellAtWork] = []
 
@@ -71,6 +74,17 @@ def newest_cell(file: str) -> str | None:
     return run.cells[0] if run is not None else None
 
 
+def name_cells(labels: Mapping[str, str]) -> None:
+    """What cells are called that were sent here from a notebook, by the last part of their files' names."""
+    with _lock:
+        _labels.update(labels)
+
+
+def label_of(file: str, number: int) -> str:
+    """The label of the cell with this file name and execution count: "In [5]", or what it was named."""
+    return _labels.get(os.path.basename(file)) or f"In [{number}]"
+
+
 def crc_of(text: str) -> int:
     """The checksum by which a page recognises a text: that of its UTF-8."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
@@ -99,4 +113,5 @@ def forget() -> None:
     """Forget every cell."""
     with _lock:
         _texts.clear()
+        _labels.clear()
     end()

@@ -35,6 +35,7 @@ class Option:
       type: what makes a value of the text. Raises ArgumentTypeError.
       adds: whether several of it add up: lists one after the other, texts with a comma between them.
       when: whether the magic of a stage has it.
+      may_have: what may follow a switch as its value; None where nothing may.
     """
 
     spelling: str
@@ -44,6 +45,7 @@ class Option:
     adds: bool = False
     default: Any = None
     when: Callable[[str], bool] = _every
+    may_have: re.Pattern[str] | None = None
 
     @property
     def flags(self) -> list[str]:
@@ -58,7 +60,7 @@ class Option:
     def joined(self, earlier: Any, text: str) -> Any:
         """Its value after one more of it. Raises UsageError for what is not a value."""
         try:
-            value = self.type(text) if self.metavar else True
+            value = self.type(text) if self.metavar or self.may_have is not None else True
         except ArgumentTypeError as error:
             raise UsageError(f"{'/'.join(self.flags)}: {error}") from None
         if not self.adds or earlier is None:
@@ -85,6 +87,8 @@ class MagicLine:
         parser = MagicArgumentParser(prog=self.name, usage=f"{self.name} {self.usage}", description=self.text)  # type: ignore[no-untyped-call]
         for option in self.options:
             how: Any = {"metavar": option.metavar} if option.metavar else {"action": "store_true"}
+            if option.may_have is not None:
+                how = {"nargs": "?", "metavar": "K,L"}
             parser.add_argument(*option.flags, help=option.help or SUPPRESS, **how)
         return parser.format_help()
 
@@ -191,7 +195,9 @@ def _option(line: str, at: int, flags: Mapping[str, Option]) -> tuple[Option, st
     if flag not in flags:
         raise UsageError(_unknown(flag, [name for name, option in flags.items() if option.help]))
     if not flags[flag].metavar:
-        return flags[flag], "", end
+        may_have = flags[flag].may_have
+        given = may_have.match(line, end) if may_have is not None else None
+        return flags[flag], given[0].strip(" =\t") if given else "", given.end() if given else end
     value, end = _value(line, end)
     if not value:
         raise UsageError(f"{flag} needs a value: {flag} {flags[flag].metavar}")

@@ -16,7 +16,8 @@ CAN_COUNT = sys.version_info >= (3, 12)
 _UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{0,9})?)\s?(|ms|s|min)")
 _OF_CELL = ("expect", "count")
-_OF_LINE = ("cell", "function", "json")
+_OF_LINE = ("cell", "function", "json", "processes")
+_NOT_OF_PROCESSES = ("cell", "function", "over")
 _HELP = """Show what JAX traced, lowered and compiled, and why: one row for each call that its fast path did not serve.
 
     %compiles                   the newest cell that compiled a function
@@ -24,6 +25,7 @@ _HELP = """Show what JAX traced, lowered and compiled, and why: one row for each
     %compiles --cell 12
     %compiles --function step
     %compiles --over 1s         what took a second or longer
+    %compiles --processes       what all processes of a job compiled, in which order, and who waited for whom
     h = %compiles all           the history: h.table(), h.by_function(), h.recompiles(), h.to_pandas(), ...
 
     %%compiles                  run the cell, then show what it compiled
@@ -40,7 +42,8 @@ path, and its row says so.
 
 What cannot be known: how often a function was called on the fast path (but see --count); why JAX evicted a cached
 function, whether by its size limit or by jax.clear_caches(); a change inside a captured object or array; the time of a
-call that leaves the fast path without any stage; what other processes compiled. JAX does not recompile when a global
+call that leaves the fast path without any stage; what processes compiled that are not of a job of this kernel's
+(%processes). JAX does not recompile when a global
 variable changes that the function reads: the result is stale, and a note says so where the variable was a number or
 another simple value when the function was traced.
 
@@ -54,6 +57,8 @@ def check_line(asked: Command) -> None:
     _check_words(asked, (ALL,))
     if given := _given(asked.options, _OF_CELL):
         raise UsageError(f"{given} is for %%compiles above a cell; %compiles shows what has been compiled")
+    if asked.options.processes and (given := _given(asked.options, _NOT_OF_PROCESSES)):
+        raise UsageError(f"{given} does not go with --processes, which shows all that the processes compiled")
 
 
 def check_cell(asked: Command) -> None:
@@ -99,6 +104,7 @@ LINE = MagicLine(
         Option("--cell", "Only the cell with this execution count.", "12", _count),
         Option("--function", "Only functions of this name: step, Model.step.", "step"),
         Option("--over", "Only what took at least so long: 1s, 200ms, 2min.", "1s", _seconds),
+        Option("--processes", "What all processes of the job that %%processes started have compiled."),
         Option("--eager", "Show each eager operation in a row of its own; with --expect, count them."),
         Option("--json", "Write the table to FILE as JSON instead of showing it.", "FILE"),
         Option("--expect", "Of %%%%compiles: fail if the cell compiles more often than this.", "0", _count),

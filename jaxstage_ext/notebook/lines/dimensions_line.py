@@ -13,8 +13,8 @@ from jaxstage_ext.notebook.lines.line_help import DIMENSIONS
 from jaxstage_ext.notebook.lines.stage_line import stage_line
 
 NAME = "dimensions"
-_NOT_LISTED = ("--run", "--vs")
-"""What makes no sense here; a line that has it is refused as for `%lower`, or it changes nothing."""
+_NOT_LISTED = ("--run", "--vs", "--processes")
+"""What makes no sense here; a line that has it is refused, or it changes nothing."""
 
 
 def name_pairs(text: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from jaxstage_ext.notebook.lines.command_line import MagicLine, Option, identifi
 from jaxstage_ext.notebook.lines.stage_line import stage_line
 
 NAME = "shard"
-_LEFT_OUT = ("-o", "--run", "--vs", "--mesh", "--in-spec", "--out-spec")
+_LEFT_OUT = ("-o", "--run", "--vs", "--mesh", "--in-spec", "--out-spec", "--processes")
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|)")
 _UNITS = {"ms": 1e-3, "min": 60.0, "m": 60.0, "h": 3600.0}
 _HELP = """Find the sharding that a call should have on a target, which need not be in this machine.

@@ -14,6 +14,8 @@ from jaxstage_ext.worker.memory_limit import bytes_of
 if TYPE_CHECKING:
     from jaxstage_ext.core.stage.stage_definition import StageDefinition
 
+PROCESSES = "--processes"
+"""The option that makes a magic stage its calls in the processes of a job."""
 _HELP = """{help}
 
 The calls to stage come from, in this order: calls on the magic's line, separated by `;`; the cell's last line, when
@@ -81,6 +83,10 @@ def _memory(text: str) -> int:
         raise ArgumentTypeError(str(error)) from None
 
 
+def _processes(text: str) -> tuple[int, ...]:
+    return tuple(sorted({int(part) for part in text.split(",") if part}))
+
+
 _compiles = stage_list.makes_executable
 _OPTIONS = (
     Option("-o --output", "Bind the Inspection to NAME; a tuple of them for several calls.", "NAME", identifier),
@@ -141,6 +147,13 @@ _OPTIONS = (
         "Compare with an Inspection made before, such as that of an earlier version of the function: "
         "`--vs before`, where `before` was bound by `-o before`.",
         "INSPECTION",
+    ),
+    Option(
+        PROCESSES,
+        "Stage the calls in each process of the job that %%processes started, or in those of these numbers, and show "
+        "which of them agree. The cell runs in the processes, not in this kernel, and the calls are not run.",
+        type=_processes,
+        may_have=re.compile(r"(?:[ \t]+|=)\d+(?:,\d+)*(?=\s|$)"),
     ),
     QUIET,
     TOOLBAR,

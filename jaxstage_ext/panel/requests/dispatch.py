@@ -13,7 +13,7 @@ from typing import Any
 from jaxstage_ext.panel import assets, jobs
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, program, quoted, text
 from jaxstage_ext.panel.replying import named, replied
-from jaxstage_ext.panel.requests import document_requests
+from jaxstage_ext.panel.requests import asked_elsewhere, document_requests
 from jaxstage_ext.panel.wire_form import pack
 from jaxstage_ext.program import tabs
 from jaxstage_ext.program.head import compile_wait
@@ -28,7 +28,10 @@ def answer(programs: Programs, method: str, params: Params) -> Answer:
 
     Raises BadRequest when the method or a parameter is not as it must be.
     """
-    return named(methods(), method, params)(programs, params)
+    answering = named(methods(), method, params)
+    if asked_elsewhere.is_there(programs, params, tab_of(method)):
+        return asked_elsewhere.answer_there(method, answering, programs, params)
+    return answering(programs, params)
 
 
 def reply(programs: Programs, request: Any) -> Answer:
@@ -82,7 +85,10 @@ def _cancel(programs: Programs, params: Params) -> Answer:
     method = methods().get(text(params, "of"))
     if not isinstance(method, jobs.Slow):
         raise BadRequest(f"{quoted(params['of'])} is not a request that can be stopped")
-    return {"stopped": method.stop(programs, {k: v for k, v in params.items() if k != "of"})}, []
+    name, asked = text(params, "of"), {k: v for k, v in params.items() if k != "of"}
+    if asked_elsewhere.is_there(programs, asked, tab_of(name)):
+        return {"stopped": asked_elsewhere.stop_there(name, programs, asked)}, []
+    return {"stopped": method.stop(programs, asked)}, []
 
 
 COMMON: dict[str, Method] = {

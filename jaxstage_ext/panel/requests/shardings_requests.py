@@ -11,7 +11,7 @@ from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding.naming.dimension_tables import Dimensions
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.slices import MANUAL, UNREDUCED
-from jaxstage_ext.analysis.sharding.value_tables import Shardings
+from jaxstage_ext.analysis.sharding.value_tables import PER_PROCESS, Shardings
 from jaxstage_ext.panel import jobs, wire_form
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Params, Programs
@@ -20,18 +20,9 @@ from jaxstage_ext.program.questions.propagated_module import propagation_dump
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.report.table import Column, Table
 
-_VALUES = {
-    "value": "value",
-    "sharding": "sharding",
-    "chosen by": "chosen by",
-    "per device": "per device",
-    "copies": "copies",
-    "padding": "padding",
-    "type": "type",
-    "shard": "shard",
-    "kind": "kind",
-    "line": "line",
-}
+_VALUES = ("chosen by", "per device", "copies", "padding", "type", "shard", "kind", "line")
+_SHAPES = ("type", PER_PROCESS, "shard")
+"""Side by side where there are several processes: of the whole, of what one of them holds, of what a device does."""
 _DIMENSIONS = "dimensions"
 """Of a value's axes, in order."""
 
@@ -53,8 +44,8 @@ def _get_shardings(programs: Programs, params: Params, progress: jobs.JobProgres
     shardings_read, values = _shardings(programs, params, progress)
     table = shardings_read.all if params.get("all") else shardings_read.table
     named = _with_dimensions(table, known_dimensions(given.program(programs, params)))
-    first = {name: _VALUES[name] for name in ("value", "sharding")}
-    titles = first | ({_DIMENSIONS: _DIMENSIONS} if named is not table else {}) | _VALUES
+    names = ("value", "sharding", _DIMENSIONS, *(_SHAPES if PER_PROCESS in named.columns else ()), *_VALUES)
+    titles = {name: name for name in names if name in named.columns}
     result, buffers = wire_form.packed_table(named, titles)
     places = [
         [device.id, device.process, list(device.coords) if device.coords is not None else None, device.core]
@@ -76,7 +67,7 @@ def _with_dimensions(table: Table, known: Dimensions | None) -> Table:
 
 def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The shards of one value: how many there are, and the devices that hold each."""
-    _, values = _shardings(programs, params, progress)
+    read, values = _shardings(programs, params, progress)
     value = values[given.integer(params, "value", 0, len(values) - 1)]
     shard_map, sharding = value.map, value.map.sharding
     shard = shard_map.shard_shape
@@ -87,6 +78,7 @@ def _get_map(programs: Programs, params: Params, progress: jobs.JobProgress) -> 
         "spec": sharding.shown,
         "chosen": value.chosen_by,
         "bytes": shard_map.shard_bytes,
+        "local": wording.per_process(shard_map, read.places),
         "copies": shard_map.copies,
         "padding": shard_map.padding,
         "sums": sharding.shared(UNREDUCED),

@@ -32,7 +32,7 @@ def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) ->
         "modes": [*timeline_facts.modes(timeline), *_of_the_capture(given.program(programs, params))],
         "window": timeline_facts.window_text(timeline),
         "devices": [_device(row) for row in timeline.busy().rows()][:MOST_DEVICES],
-        "notes": list(mosaic_wording.notes(recording)),
+        "notes": [*mosaic_wording.notes(recording), *timeline_wording.clocks(recording)],
         "tables": _tables(timeline),
         "events": len(timeline.columns),
     }, []

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.report.recording import Events, Lost, Ops, Recording
+from jaxstage_ext.report.recording import NANOSECOND, Events, HostClocks, Lost, Ops, Recording
 
 Column = npt.NDArray[Any]
 
 
-def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
+def together(parts: Sequence[tuple[str, Recording]], title: str, clocks: HostClocks = HostClocks.OWN) -> Recording:
     """One recording of those of several hosts, given with their names; that of a single host is itself.
 
-    Every host's time 0 is its own: their clocks differ by more than the events that one would compare. Devices keep
-    their numbers, so that two hosts may each have a device 0: `EventLane.host` tells them apart.
+    With its own clocks every host's time 0 is its own start: they differ by more than the events that one would
+    compare. With other clocks all begin where the first profile does; each must say when that was. Devices keep their
+    numbers, so that two hosts may each have a device 0: `EventLane.host` tells them apart.
     """
     if len(parts) == 1:
         return replace(parts[0][1], title=title)
@@ -33,14 +34,16 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
         columns = [(getattr(r.events, name), shift) for r, shift in zip(recordings, by, strict=True)]
         return np.concatenate([np.where(c >= from_, c + shift, c).astype(c.dtype) for c, shift in columns])
 
-    unmoved = [0] * len(parts)
+    origins = [recording.origin or 0 for recording in recordings]
+    unmoved, later = [0] * len(parts), [(origin - min(origins)) * NANOSECOND for origin in origins]
+    is_own = clocks is HostClocks.OWN
     return Recording(
         title=title,
         format=recordings[0].format,
         lanes=tuple(replace(lane, host=host) for host, r in enumerate(recordings) for lane in r.lanes),
         names=tuple(name for r in recordings for name in r.names),
         events=Events(
-            start=moved("start", unmoved),
+            start=moved("start", unmoved if is_own else later),
             duration=moved("duration", unmoved),
             lane=moved("lane", lanes.begin),
             name=moved("name", names.begin),
@@ -59,8 +62,8 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
         ),
         modules=tuple(module for r in recordings for module in r.modules),
         counters=tuple(
-            replace(c, lane=c.lane + shift)
-            for r, shift in zip(recordings, lanes.begin, strict=True)
+            replace(c, lane=c.lane + shift, time=c.time if is_own else c.time + late)
+            for r, shift, late in zip(recordings, lanes.begin, later, strict=True)
             for c in r.counters
         ),
         lost=tuple(
@@ -70,6 +73,8 @@ def together(parts: Sequence[tuple[str, Recording]], title: str) -> Recording:
         details=lambda event: events.of(event),
         device_facts={group: facts for r in recordings for group, facts in r.device_facts.items()},
         hosts=tuple(name for name, _ in parts),
+        clocks=clocks,
+        origin=None if is_own else min(origins),
         host_lines={
             number + shift: line
             for r, shift in zip(recordings, names.begin, strict=True)

@@ -27,6 +27,9 @@ def device_memory(program: Program) -> DeviceMemory:
     if program.file_title:
         return DeviceMemory(program.own_device, None, "a file does not say what device it was compiled for")
     if platform(program) == "cpu":
+        if (other := _other_process(program)) is not None:
+            where = f"the machine of process {other}"
+            return DeviceMemory(where, None, f"the memory of {where} is unknown in process {jax.process_index()}")
         return _part_of_this_machine(_here_of(program))
     device, target = device_of(program), program.target
     if target.is_local:
@@ -36,9 +39,17 @@ def device_memory(program: Program) -> DeviceMemory:
     return DeviceMemory(title, device.memory if device else None, f"no memory size on file for {title}")
 
 
+def _other_process(program: Program) -> int | None:
+    """The process whose devices all of a program's are, where that is not this one."""
+    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
+        return None
+    [process, *others] = {place.process for place in program_devices.device_places(program)} or {None}
+    return None if others or process == jax.process_index() else process
+
+
 def _here_of(program: Program) -> int:
     """How many of a CPU program's devices are this process's: other processes have machines of their own."""
-    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
+    if not program_devices.of_several_processes(program):
         return program_devices.device_count(program)
     own = [place for place in program_devices.device_places(program) if place.process in (None, jax.process_index())]
     return max(len(own), 1)

@@ -8,7 +8,7 @@ import jax
 
 from jaxstage_ext.analysis.collectives.interconnect import DeviceLinks
 from jaxstage_ext.analysis.sharding import from_plain, from_text
-from jaxstage_ext.analysis.sharding.device_places import DevicePlace
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.layout import value_shardings
@@ -26,6 +26,13 @@ def device_places(program: Program) -> list[DevicePlace]:
         DevicePlace(device.id, device.process, device.coords, device.core)
         for device in value_shardings.of_devices(program.staged)
     ]
+
+
+def of_several_processes(program: Program) -> bool:
+    """Whether a program runs on this kernel's devices and those of other processes."""
+    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
+        return False
+    return processes(device_places(program)) > 1
 
 
 def device_count(program: Program) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-
 from jaxstage_ext.analysis.memory.fit import Fits
 from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core.jax_private import lowered_modules
@@ -83,11 +81,9 @@ def _dumped(program: Program) -> list[str]:
 
 def _processes(program: Program) -> list[str]:
     """Whom a run over several processes waits for, which JAX does without a word."""
-    if program.jax_lowered is None or not program.target.is_local or jax.process_count() == 1:
+    if not program_devices.of_several_processes(program):
         return []
     many = processes(program_devices.device_places(program))
-    if many < 2:
-        return []
     return [f"Its devices are of {many} processes: a run waits until each of them makes the same call."]
 
 

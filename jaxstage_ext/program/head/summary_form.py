@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
 from jaxstage_ext.program.comparing.comparison_form import ComparisonOfTarget
@@ -81,7 +81,7 @@ class Summary(TypedDict):
     that have something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process
     compiles for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets
     after the first have the number alone. `finding` is the best finding in a sentence, or what was not looked for; the
-    panel says it.
+    panel says it. `shardings` are saved with a report alone (`saved_shardings`).
     """
 
     version: int
@@ -101,3 +101,4 @@ class Summary(TypedDict):
     worker: bool
     compare: ComparisonOfTarget | None
     finding: str
+    shardings: NotRequired[dict[str, Any] | None]

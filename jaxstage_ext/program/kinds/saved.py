@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from jaxstage_ext.analysis.sharding import saved_shardings
+from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets.target import LOCAL, Target, TargetError, parse
 from jaxstage_ext.core.targets.worker_requests import USUAL
 from jaxstage_ext.program.comparing import comparison
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.head import summary
 from jaxstage_ext.program.head.summary_form import ErrorSummary, Summary
 from jaxstage_ext.program.kinds import saved_summary
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.frames import Frames, SourceSpan
@@ -30,7 +35,23 @@ def report(own: Program, programs: Mapping[str, Program], source: bool | None = 
 
     `source` is whether it holds source, None for the default.
     """
-    return saved_form.report(parts(programs, source), own.label, compared(own))
+    made = parts(programs, source)
+    for name, (head, _, _) in made.items():
+        if (form := _sharded(programs[name])) is not None:
+            head["shardings"] = form
+    return saved_form.report(made, own.label, compared(own))
+
+
+def _sharded(program: Program) -> dict[str, Any] | None:
+    """The shardings of a program of several processes as they are saved: no other kernel has all of their devices."""
+    known = program.saved_shardings or shardings.known(program)
+    if known is None and program_devices.of_several_processes(program):
+        with contextlib.suppress(RuntimeError, ValueError):  # of a call that was not lowered
+            known = shardings(program)
+    if known is None or processes(known.places) < 2:
+        return None
+    form = saved_shardings.plain(known)
+    return None if form is None else public_json(dict(form))
 
 
 def parts(programs: Mapping[str, Program], source: bool | None = None) -> dict[str, saved_form.Part]:
@@ -70,8 +91,12 @@ def _program(
     targets: int,
     earlier: Collection[str],
 ) -> SavedProgram:
-    summary = saved_summary.summary_in(head, documents, targets, f"target {quoted(name)}.summary")
-    return SavedProgram(name, summary, frames, documents, table, name in earlier)
+    where = f"target {quoted(name)}.summary"
+    summary = saved_summary.summary_in(head, documents, targets, where)
+    made = SavedProgram(name, summary, frames, documents, table, name in earlier)
+    if (form := summary.pop("shardings", None)) is not None:
+        made.saved_shardings = saved_shardings.shardings_in(form, f"{where}.shardings")
+    return made
 
 
 def _earlier(parts: Mapping[str, tuple[dict[str, Any], Frames, Mapping[str, Document]]]) -> list[str]:

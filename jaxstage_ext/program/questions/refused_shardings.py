@@ -130,8 +130,8 @@ def _value(name: str, leaf: Any) -> ShardedValue | None:
     sharding = getattr(leaf, "sharding", None)
     if not isinstance(sharding, jax.sharding.Sharding):
         return None
-    ids = {device.id: device.id for device in jax.devices()}
-    given = from_plain.read(value_shardings.plain(sharding, leaf.shape, ids), leaf.shape)
+    order = {device.id: at for at, device in enumerate(jax.devices())}
+    given = from_plain.read(value_shardings.plain(sharding, leaf.shape, order), leaf.shape)
     return ShardedValue(name, ARGUMENT, ShardingMap(tuple(leaf.shape), given, *_type(leaf)), Chooser.YOU)
 
 
@@ -146,9 +146,9 @@ def _type(leaf: Any) -> tuple[str, int | None]:
 
 
 def _places(values: Sequence[ShardedValue]) -> tuple[DevicePlace, ...]:
-    """The kernel's devices by id, up to the largest id that a value uses."""
+    """The devices in JAX's order, up to the last that a value uses; ids leave gaps between processes."""
     most = max((max(value.map.sharding.holders.ravel().tolist()) for value in values), default=-1)
-    known = {device.id: value_shardings.device(device) for device in jax.devices()}
+    known = dict(enumerate(map(value_shardings.device, jax.devices())))
     devices = [known.get(number) for number in range(most + 1)]
     return tuple(
         DevicePlace(number) if device is None else DevicePlace(device.id, device.process, device.coords, device.core)

@@ -34,8 +34,10 @@ HOST_MEMORY = "pinned_host"
 def shardings(program: Program) -> Shardings:
     """How arguments and results lie on the devices; of a call that JAX refused for that, how they were to lie.
 
-    Raises Unavailable where nothing was lowered for another reason.
+    Raises Unavailable where nothing was lowered for another reason, or a saved report does not hold them.
     """
+    if program.saved_shardings is not None:
+        return program.saved_shardings
     if program.jax_lowered is None and (program.call.given is None or program.executable is None):
         if (refused := refused_shardings.read(program)) is not None:
             return refused

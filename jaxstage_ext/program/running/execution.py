@@ -40,6 +40,7 @@ def execute(program: Program) -> Any:
     memory is also kept in the program's `error`. Raises FloatingPointError with the operation and its line where
     `jax_debug_nans` or `jax_debug_infs` is on and a result has one.
     """
+    program.check_here()
     if program.compiled is None and program.error is not None:
         raise ValueError(f"{program.name}: {program.error.stage} failed (see .error); nothing to run")
     if program.compiled is None:

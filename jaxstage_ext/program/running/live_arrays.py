@@ -13,17 +13,20 @@ from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh_drawing import Sheet
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
-from jaxstage_ext.analysis.sharding.sharding_wording import describe
-from jaxstage_ext.analysis.sharding.value_tables import table
+from jaxstage_ext.analysis.sharding.sharding_wording import describe, held_by, per_process
+from jaxstage_ext.analysis.sharding.value_tables import PER_PROCESS, table
 from jaxstage_ext.core.layout import value_shardings
 from jaxstage_ext.program.head.dtype_names import short_dtype
 from jaxstage_ext.program.questions.shardings import with_device_id
+from jaxstage_ext.report.table import Column
 
 
 def described(array: Any, name: str) -> tuple[str, Sheet | None]:
     """(which device holds which slice of an array, in words; the same drawn, None where there is nothing to draw)."""
     value, places = _value(array, name)
     text = describe(value.name, value.map, places)
+    if own := held_by(value.map, places, jax.process_index()):
+        text = f"{text}\n{own}"
     if _is_deleted(array):
         return f"{text.partition(chr(10))[0]}\nDeleted, as donation does: its devices hold nothing of it.", None
     try:
@@ -36,8 +39,12 @@ def described(array: Any, name: str) -> tuple[str, Sheet | None]:
 
 def described_all(arrays: Sequence[tuple[str, Any]]) -> str:
     """The same of several arrays, one row each."""
-    whole = table([_value(array, name)[0] for name, array in arrays])
-    shown = ("value", "type", "sharding", "shard", "per device", "copies")
+    values = [_value(array, name) for name, array in arrays]
+    whole = table([value for value, _ in values])
+    shown = ["value", "type", "sharding", "shard", "per device", "copies"]
+    if any(local := [per_process(value.map, places) for value, places in values]):
+        whole = replace(whole, columns={**whole.columns, PER_PROCESS: Column(local)})
+        shown.insert(shown.index("per device"), PER_PROCESS)
     gone = [name for name, array in arrays if _is_deleted(array)]
     notes = (f"Deleted, as donation does: {', '.join(gone)}; their devices hold nothing of them.",) if gone else ()
     return str(replace(whole, columns={name: whole.columns[name] for name in shown}, notes=(*whole.notes, *notes)))

@@ -58,7 +58,8 @@ def _shown(head: Mapping[str, Any], targets: int, whole: bool) -> dict[str, Any]
     notes = list(head.get("notes") or [])
     if not whole:
         notes.append(f"Its documents are not in the saved file, which holds at most {LARGEST / 1e6:,.0f} MB of text.")
-    return {**head, "views": ["code", *(["compare"] if targets > 1 else [])], "notes": notes}
+    more = [*(["compare"] if targets > 1 else []), *(["shardings"] if head.get("shardings") else [])]
+    return {**head, "views": ["code", *more], "notes": notes}
 
 
 def _part(head: Mapping[str, Any], frames: Frames, documents: Mapping[str, Document]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { percent } from "../../src/wire/figures";
-import { type Layout, bounds, charts, colourOf, digits, filled, flat, readLayout, readPlaces, spelled, spots, describeSpot } from "../../src/tabs/shardings/meshMap";
+import { type Layout, bands, bounds, charts, colourOf, digits, filled, flat, processesAt, processesOf, readLayout, readPlaces, spelled, spots, describeSpot, transposed } from "../../src/tabs/shardings/meshMap";
 import { MAP, PLACES } from "./shardingReplies";
 
 const layout = await readLayout(MAP);
@@ -59,14 +59,37 @@ describe("its charts", () => {
     expect(charts(half, places)[0]?.name).toBe("devices");
     const sheet = spots(chart("devices", half), half, 0, 1, []);
     expect(sheet.map((line) => line.map(({ part }) => part))).toEqual([[-1, -1, -1, -1], [0, 1, 2, 3]]);
-    expect(describeSpot(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of host 0: nothing of w");
+    expect(describeSpot(sheet[0]?.[1] as never, half, places, percent)).toBe("device 1 at (1, 0, 0) of process 0: nothing of w");
   });
 
   it("say who is where and what it holds", () => {
     const sheet = spots(chart("mesh"), layout, 0, 1, []);
-    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of host 1: w[6:7, 0:2], 50% filled");
+    expect(describeSpot(sheet[3]?.[1] as never, layout, places, percent)).toBe("device 7 at (1, 1, 1) of process 1: w[6:7, 0:2], 50% filled");
     const array = spots(chart("array"), layout, -1, 0, []);
     expect(describeSpot(array[0]?.[0] as never, layout, [], percent)).toBe("device 0, device 1: w[0:2, 0:2]");
+  });
+
+  it("are named by process where each row, or each column, is of one", () => {
+    const rows = spots(chart("mesh"), layout, 0, 1, []);
+    expect(bands(rows, places)).toEqual([{ process: 0, from: 0, size: 2 }, { process: 1, from: 2, size: 2 }]);
+    expect(bands(transposed(rows), places)).toEqual([]);
+    const turned = spots(chart("mesh"), layout, 1, 0, []);
+    expect(bands(turned, places)).toEqual([]);
+    expect(bands(transposed(turned), places).map(({ size }) => size)).toEqual([2, 2]);
+    const inTurn = places.map((place) => ({ ...place, host: place.id % 2 }));
+    expect([bands(rows, inTurn), bands(transposed(rows), inTurn).length]).toEqual([[], 2]);
+    expect(bands(rows, places.map((place) => ({ ...place, host: 0 })))).toEqual([]);
+    expect(bands(rows, [])).toEqual([]);
+    const array = spots(chart("array"), some({ holders: Int32Array.from([0, 4, 1, 5, 2, 6, 3, 7]) }), -1, 0, []);
+    expect(processesAt(array[0]?.[0] as never, places)).toEqual([0]);
+    expect(processesAt({ devices: [4, 0, 5], part: 0, share: 1 }, places)).toEqual([0, 1]);
+  });
+
+  it("are said to be of processes where they are of several, or of another than the first", () => {
+    expect(processesOf(places)).toBe("of 2 processes");
+    expect(processesOf(places.slice(4))).toBe("of process 1");
+    expect(processesOf(places.slice(0, 4))).toBe("");
+    expect(processesOf([{ id: 0, host: null, coords: null, core: null }])).toBe("");
   });
 
   it("of a thousand devices have a place for each", () => {

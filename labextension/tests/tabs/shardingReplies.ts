@@ -41,6 +41,7 @@ export const MAP: Reply = packed(
     bytes: 16,
     copies: 2,
     padding: 0.125,
+    local: "f32[4,2] (process 0), f32[3,2] (process 1)",
     sums: 1,
     own: 1,
     problem: "",

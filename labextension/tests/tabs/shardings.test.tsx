@@ -42,12 +42,14 @@ const point = (cell: Element | undefined) => cell?.dispatchEvent(new MouseEvent(
 describe("the shardings", () => {
   it("list the values and draw the first: who holds what, how much, who chose it", async () => {
     await open(ShardingsView, ".jxs-map-cell");
-    expect($(".jxs-shardings-head")?.textContent).toContain("8 devices mesh data=4, model=2 on 2 hosts");
+    expect($(".jxs-shardings-head")?.textContent).toContain("8 devices of 2 processes mesh data=4, model=2");
+    expect($$(".jxs-map-process").map((band) => band.textContent)).toEqual(["process 0", "process 1"]);
+    expect($$(".jxs-map-where").length).toBe(0);
     expect($$(".jxs-map-host-above").map((cell) => cell.dataset.device)).toEqual(["4", "5"]);
     expect(cells().map((cell) => cell.dataset.part)).toEqual(["0", "0", "1", "1", "2", "2", "3", "3"]);
     const facts = $(".jxs-map-facts")?.textContent;
     expect(facts).toContain("given by you");
-    expect(facts).toContain("f32[7,2] · 4 shards of f32[2,2], each on 2 devices · 16 B per device");
+    expect(facts).toContain("f32[7,2] · 4 shards of f32[2,2], each on 2 devices · 16 B per device · f32[4,2] (process 0), f32[3,2] (process 1) per process");
     expect(facts).toContain("uneven: 13% of the memory is padding");
     expect($$(".jxs-map-uneven").map((cell) => cell.dataset.device)).toEqual(["6", "7"]);
     expect($("b b")).toBeNull();
@@ -56,10 +58,10 @@ describe("the shardings", () => {
   it("tell by pointer and by arrows what a device holds, and mark those that hold the same", async () => {
     await open(ShardingsView, ".jxs-map-cell");
     point(cells()[2]);
-    await soon(() => expect(tip()).toBe("device 2 at (0, 1, 0) of host 0: w[2:4, 0:2]"));
+    await soon(() => expect(tip()).toBe("device 2 at (0, 1, 0) of process 0: w[2:4, 0:2]"));
     expect($$(".jxs-map-same").map((cell) => cell.dataset.device)).toEqual(["2", "3"]);
     key($(".jxs-map-grid"), "ArrowDown");
-    await soon(() => expect(tip()).toContain("device 4 at (0, 0, 1) of host 1"));
+    await soon(() => expect(tip()).toContain("device 4 at (0, 0, 1) of process 1"));
     key($(".jxs-map-grid"), "ArrowUp");
     key($(".jxs-map-grid"), "ArrowRight");
     await soon(() => expect(tip()).toContain("device 3"));

@@ -69,6 +69,7 @@ SAID = {
         for outcome in CacheOutcome
         if outcome not in (HIT, CacheOutcome.OFF)
     },
+    "kernel: not process 0": wording.sentences(report(tally=tally(CacheOutcome.NOT_FIRST_PROCESS), never_hits=True)),
     "limits: of seconds and bytes": wording.sentences(report(limits=LIMITS)),
     "limits: others held then": wording.sentences(
         report(

@@ -59,7 +59,7 @@ def over(count: int) -> list[str]:
     program: Any = SimpleNamespace(target=parse("local"), jax_lowered=True)
     places = [DevicePlace(number, number) for number in range(count)]
     with (
-        patch.object(wording.jax, "process_count", lambda: count),
+        patch.object(wording.program_devices.jax, "process_count", lambda: count),
         patch.object(wording.program_devices, "device_places", lambda _: places),
     ):
         return wording._processes(program)

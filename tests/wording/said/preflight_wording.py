@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from jaxstage_ext.processes import preflight_wording as wording
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause
@@ -45,6 +47,7 @@ SAID = {
     "where the value comes from": wording.suspect_line(BRANCH),
     "collectives": wording.collectives(BRANCH),
     "order": wording.headline(SWAPPED),
+    "of what was only staged": [wording.headline(replace(each, number=0)) for each in (BRANCH, SWAPPED)],
     **{
         f"one has ended, {name}": wording.headline(Disagreement(CAUSES[name], 3, {0: arrival(0)}, (1,), {1: end}))
         for name, end in ENDS.items()

@@ -23,6 +23,12 @@ def wide(shards: int, copies: int) -> ShardingMap:
     return ShardingMap((shards,), Sharding((shards,), holders, ((REPLICATED, copies, ()),)), "f32", 32)
 
 
+ONE, TWO, IN_TURN = ([DevicePlace(n, at) for n, at in enumerate(of)] for of in ([1] * 4, [0, 0, 1, 1], [0, 1, 1, 0]))
+UNEQUAL = [DevicePlace(n, at) for n, at in enumerate([0, 1, 1, 1])]
+BOTH = Sharding((2, 2), np.arange(4).reshape(2, 2, 1), (), None, None)
+DIAGONAL = ShardingMap((8, 128), BOTH, "f32", 32)
+FIVE = [DevicePlace(0, process) for process in range(5) for _ in range(process + 1)]
+
 SAID = {
     **constants(wording),
     "two shards, each on two devices": wording.describe("x", of(REPLICATED)),
@@ -34,5 +40,14 @@ SAID = {
     "of another rank": wording.describe("x", of(REPLICATED, (8,))),
     "one device": wording.describe("x", ShardingMap((8,), Sharding((1,), np.zeros((1, 1), int)), "f32", 32)),
     "40 slices, each on 20 devices": wording.describe("x", wide(40, 20)).splitlines()[-3:],
+    "two processes": wording.describe("x", of(REPLICATED), TWO),
+    "two processes, other shapes": wording.per_process(of(REPLICATED), UNEQUAL),
+    "two processes, in pieces": wording.per_process(DIAGONAL, IN_TURN),
+    "five shapes": wording.per_process(wide(15, 1), FIVE),
+    "held by this process": wording.held_by(of(REPLICATED), TWO, 1),
+    "held by this process, in pieces": wording.held_by(DIAGONAL, IN_TURN, 1),
+    "held by others": wording.held_by(of(REPLICATED), TWO, 2),
+    "held by one other": wording.held_by(of(REPLICATED), ONE, 0),
+    "devices of another process": wording.of_another(ONE),
     "a part that is all padding": wording.spelled([(4, 4)]),
 }

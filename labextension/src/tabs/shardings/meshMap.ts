@@ -25,6 +25,8 @@ export interface Layout {
   bytes: number | null;
   copies: number | null;
   padding: number | null;
+  /** What each process holds of it; "" where there is one process. */
+  local: string;
   /** Devices that hold partial sums of the same part, and those that hold each its own. */
   sums: number;
   own: number;
@@ -79,6 +81,7 @@ export async function readLayout(reply: Reply): Promise<Layout> {
     bytes: number(result.bytes),
     copies: number(result.copies),
     padding: number(result.padding),
+    local: text(result.local),
     sums: count(result.sums),
     own: count(result.own),
     problem: text(result.problem) || (torn ? "the kernel's reply does not say which device holds what" : ""),
@@ -216,6 +219,40 @@ export function spots(chart: Chart, layout: Layout, rows: number, columns: numbe
   );
 }
 
+/** Lines of a sheet one after another whose devices are of one process. */
+export interface Band {
+  process: number;
+  from: number;
+  size: number;
+}
+
+/** The processes of the devices at a place, each once. */
+export const processesAt = ({ devices }: Spot, places: Place[]): number[] => [...new Set(devices.flatMap((device) => places[device]?.host ?? []))].sort((a, b) => a - b);
+
+/** The processes by rows, or by columns, of a sheet; none where a line has devices of several, or all are of one. */
+export function bands(lines: Spot[][], places: Place[]): Band[] {
+  const found: Band[] = [];
+  for (const [at, line] of lines.entries()) {
+    const held = new Set(line.flatMap((spot) => processesAt(spot, places)));
+    const [process] = held;
+    if (process === undefined || held.size > 1) return [];
+    const last = found[found.length - 1];
+    if (last?.process === process) last.size++;
+    else found.push({ process, from: at, size: 1 });
+  }
+  return found.length > 1 ? found : [];
+}
+
+/** "of 2 processes", or "of process 1" where it is another than the first; else "". */
+export function processesOf(places: Place[]): string {
+  const [first, ...others] = new Set(places.flatMap(({ host }) => host ?? []));
+  if (others.length) return `of ${others.length + 1} processes`;
+  return first ? `of process ${first}` : "";
+}
+
+/** The columns of a sheet as lines. */
+export const transposed = (sheet: Spot[][]): Spot[][] => (sheet[0] ?? []).map((_, column) => sheet.map((line) => line[column] as Spot));
+
 /** Who is at a place and what it holds, in a sentence. */
 export function describeSpot({ devices, part, share }: Spot, layout: Layout, places: Place[], percent: (part: number, whole: number) => string): string {
   if (!devices.length) return "no device of this program";
@@ -225,12 +262,12 @@ export function describeSpot({ devices, part, share }: Spot, layout: Layout, pla
   return `${who}: ${layout.name}${spelled(layout, part)}${share < 1 ? `, ${percent(share, 1)} filled` : ""}`;
 }
 
-/** "device 5 at (1, 1, 0) of host 0" */
+/** "device 5 at (1, 1, 0) of process 0" */
 function placeText(device: number, places: Place[]): string {
   const place = places[device];
   if (!place) return `device ${device}`;
   const at = place.coords ? ` at (${place.coords.join(", ")})` : "";
-  return `device ${place.id}${at}${place.host === null ? "" : ` of host ${place.host}`}`;
+  return `device ${place.id}${at}${place.host === null ? "" : ` of process ${place.host}`}`;
 }
 
 /** Parts that get hues of their own; more than these are told apart by where they lie in the array. */

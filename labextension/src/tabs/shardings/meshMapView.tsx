@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { counted, percent, scaled } from "../../wire/figures";
-import { type Chart, type Layout, type Place, type Spot, charts, colourOf, partsOf, product, spelled, spots, describeSpot } from "./meshMap";
+import { type Band, type Chart, type Layout, type Place, type Spot, bands, charts, colourOf, partsOf, processesAt, product, spelled, spots, describeSpot, transposed } from "./meshMap";
 import { byName } from "../../wire/check";
 
 const MOST_CELLS = 8192;
@@ -26,6 +26,7 @@ function Facts({ layout }: { layout: Layout }) {
     type(layout.shape),
     shards(layout, type),
     layout.bytes === null ? "" : `${scaled(layout.bytes, "B")} per device`,
+    layout.local && `${layout.local} per process`,
     layout.sums > 1 ? `partial sums over ${layout.sums} devices, not yet reduced` : "",
     layout.own > 1 ? `${layout.own} independent values, one per device, inside shard_map` : "",
   ].filter(Boolean);
@@ -60,16 +61,29 @@ interface CellProps {
   id: (device: number) => number;
   /** Whether several devices are at one place, as in the array's own chart. */
   shared: boolean;
+  /** The processes of its devices where nothing beside the grid names them. */
+  processes: number[];
 }
 
-function Label({ spot: { devices, part }, size, layout, id, shared }: CellProps) {
+/** "process 1", "processes 0 1 …" */
+const named = (processes: number[]): string => `${processes.length > 1 ? "processes" : "process"} ${processes.slice(0, 4).join(" ")}${processes.length > 4 ? " …" : ""}`;
+
+function Label({ spot: { devices, part }, size, layout, id, shared, processes }: CellProps) {
   if (size === "small" || !devices.length) return null;
   const ids = devices.slice(0, size === "large" ? 6 : 1).map(id).join(" ");
   if (size === "middle") return <small>{shared ? devices.length : ids}</small>;
-  if (shared) return <span>{devices.length > 6 ? `${ids} …` : ids}</span>;
+  const where = processes.length > 0 && <small class="jxs-map-where">{named(processes)}</small>;
+  if (shared)
+    return (
+      <>
+        <span>{devices.length > 6 ? `${ids} …` : ids}</span>
+        {where}
+      </>
+    );
   return (
     <>
       <small>{ids}</small>
+      {where}
       <span>{part < 0 ? "–" : spelled(layout, part)}</span>
     </>
   );
@@ -91,6 +105,21 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
   const size: Size = width <= 8 && height <= 64 ? "large" : width > 24 || height > 64 ? "small" : "middle";
   const shared = chart.name === "array";
   const id = (device: number) => places[device]?.id ?? device;
+  const several = new Set(places.map(({ host }) => host)).size > 1;
+  const byColumns = several && !shared ? bands(transposed(sheet), places) : [];
+  const byRows = several && !shared && !byColumns.length ? bands(sheet, places) : [];
+  const isNamed = byColumns.length + byRows.length > 0;
+  const heads = byColumns.length ? 2 : 1;
+  const band = ({ process, from, size }: Band) => (
+    <span
+      class={`jxs-map-process${from ? (byRows.length ? " jxs-map-below" : " jxs-map-beside") : ""}`}
+      title={`process ${process}`}
+      key={`process ${from}`}
+      style={byRows.length ? { gridColumn: "1", gridRow: `${from + heads + 1} / span ${size}` } : { gridColumn: `span ${size}` }}
+    >
+      {`process ${process}`}
+    </span>
+  );
   const move = (event: KeyboardEvent) => {
     const step = ARROWS[event.key];
     if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -129,7 +158,7 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
         data-device={shared || !spot.devices.length ? undefined : id(spot.devices[0] as number)}
         onPointerEnter={() => setAt([row, column])}
       >
-        <Label spot={spot} size={size} layout={layout} id={id} shared={shared} />
+        <Label spot={spot} size={size} layout={layout} id={id} shared={shared} processes={several && !isNamed ? processesAt(spot, places) : []} />
       </span>
     )),
   ]);
@@ -141,10 +170,14 @@ function Sheet({ chart, layout, places, rows, columns, fixed }: SheetProps) {
           role="application"
           aria-label={`${chart.hint}: ${layout.name}; arrows move from device to device`}
           tabIndex={0}
-          style={{ gridTemplateColumns: `max-content repeat(${width}, ${WIDTH[size]})` }}
+          style={{ gridTemplateColumns: `${byRows.length ? "max-content " : ""}max-content repeat(${width}, ${WIDTH[size]})` }}
           onKeyDown={move}
           onPointerLeave={() => setAt(null)}
         >
+          {byRows.length > 0 && <span style={{ gridColumn: "1", gridRow: "1" }} />}
+          {byRows.map(band)}
+          {byColumns.length > 0 && <span />}
+          {byColumns.map(band)}
           <span class="jxs-map-corner">{rows >= 0 ? chart.axes[rows]?.name : ""}</span>
           {Array.from({ length: width }, (_, column) => (
             <span class="jxs-map-n" key={column}>

@@ -2,7 +2,7 @@ import { counted } from "../../wire/figures";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { sentences, text } from "../../wire/check";
 import { matching } from "../../parts/grid/sort";
-import { readLayout, readPlaces } from "./meshMap";
+import { processesOf, readLayout, readPlaces } from "./meshMap";
 import type { Reply } from "../../wire/source";
 import { type TableReply, readTable, textAt } from "../../wire/tables";
 import { FilterBar, NO_MATCHES } from "../../parts/filter";
@@ -13,7 +13,7 @@ import { lineOf, rowOfLine } from "../../model/sourceLines";
 import { Waiting } from "../../parts/waiting";
 import { Said } from "../../parts/said";
 
-const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92, dimensions: 110 };
+const WIDTHS = { value: 226, sharding: 132, "chosen by": 64, "per device": 64, "per process": 110, copies: 44, padding: 52, type: 110, shard: 100, kind: 84, line: 92, dimensions: 110 };
 export const read = (reply: Reply) => readTable(reply, WIDTHS);
 
 function Laid({ all, value, table }: { all: boolean; value: number; table: TableReply }) {
@@ -91,7 +91,8 @@ export default function ShardingsView() {
   const toggle = () => setAll(!all);
   const mesh = text(table?.result.mesh);
   const places = useMemo(() => readPlaces(table?.result.places), [table]);
-  const [devices, hosts] = [places.length, new Set(places.map(({ host }) => host)).size];
+  const devices = places.length;
+  const of = processesOf(places);
   const known = selection.summary?.error?.explanation ?? "";
   const notes = sentences(table?.result.notes).filter((note) => !known.includes(note));
   return (
@@ -99,8 +100,8 @@ export default function ShardingsView() {
       <div class="jxs-shardings-head jxs-strip">
         <span>
           {devices > 0 && <b>{`${counted(devices)} device${devices === 1 ? "" : "s"}`}</b>}
+          {of && <span> {of}</span>}
           {mesh && <span class="jxs-dim"> mesh {mesh}</span>}
-          {hosts > 1 && <span class="jxs-dim"> on {hosts} hosts, separated by gaps in the map</span>}
         </span>
         <span class="jxs-grow" />
         {compiled && (

@@ -320,6 +320,7 @@ class Inspection(StagedCall):
         Raises FileExistsError where the folder holds something, Unavailable where nothing was lowered, and what such a
         compile raises.
         """
+        self.program.check_here()
         return reproducer.write(self.program, folder)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.compilation.records.record_outcome import cache_words
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
+from jaxstage_ext.processes.compile_row_form import CompileRowForm
 from jaxstage_ext.processes.job_compiles import CacheUse, JobProgram, MergedCompiles, OrderDifference, ProgramName
 from jaxstage_ext.processes.key_comparison import ComparedKeys, KeyDifferenceBetween
 from jaxstage_ext.report.text.process_names import process_names
@@ -149,6 +150,12 @@ def caches(one: JobProgram) -> str:
     if len(said) == 1:
         return next(iter(said))
     return "; ".join(f"{process_names(processes)}: {words}" for words, processes in said.items())
+
+
+def of_caches(row: CompileRowForm) -> str:
+    """The caches that spared a record a stage, and what the persistent one did."""
+    is_served = row["cache"] in ("", CacheOutcome.HIT.name, CacheOutcome.OFF.name)
+    return "; ".join([*row["served_by"], *([] if is_served else [f"persistent cache: {row['cache_words']}"])])
 
 
 def differing_parts(compared: ComparedKeys | None, has_other_keys: bool) -> str | None:

@@ -60,8 +60,8 @@ class JobCompiles(MergedCompiles):
                               doc="The process in which its stages took longest."),
             "seconds": Column([max(one.seconds.values()) for one in made], "s", "Its stages in that process."),
             "wait": Column(waits, "s", "From the first process that had it ready to the last."),
-            "persistent cache": Column([wording.caches(one) for one in made], doc="What JAX's persistent cache did."),
             "cache keys differ in": Column(parts, doc="Parts of the key that differ between processes."),
+            "persistent cache": Column([wording.caches(one) for one in made], doc="What JAX's persistent cache did."),
         }  # fmt: skip
         return Table("programs of several processes", columns, reasons)
 
@@ -118,8 +118,7 @@ def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:
         "when": Column([_time(row["began"]) for row in rows], doc="When it began, by the clock of its process."),
         **{name: Column(taken, "s", f"Own seconds of {name}.") for name, taken in stages.items()},
         "outcome": Column([row["outcome"] for row in rows], doc="How it ended."),
-        "served by": Column([", ".join(row["served_by"]) for row in rows], doc="Caches that spared it a stage."),
-        "persistent cache": Column([row["cache_words"] for row in rows], doc="What JAX's persistent cache did."),
+        "caches": Column([wording.of_caches(row) for row in rows], doc="What caches did for it."),
         "processes": Column([process_numbers(row["processes"]) for row in rows], doc="Those whose devices it runs on."),
     }  # fmt: skip
     return Table("compiles of all processes", columns, reasons)

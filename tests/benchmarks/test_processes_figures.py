@@ -17,7 +17,7 @@ from magic_shell import Shell, fresh_shell
 from jaxstage_ext import inspect
 from jaxstage_ext.notebook.several.group_reports import StagedCell, inspections
 from jaxstage_ext.processes.arrival import ComparedPart
-from jaxstage_ext.processes.engines.engine_answer import Answer
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.engines.engine_job import current_job
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging
 from jaxstage_ext.report.saved.packed_columns import compressed
@@ -72,9 +72,9 @@ class _Reports:
 
     def ask(
         self, function: str, *arguments: object, patience: float | None = None, only: Sequence[int] | None = None
-    ) -> tuple[Answer, ...]:
+    ) -> tuple[EngineAnswer, ...]:
         told = {"json": self._report, "texts": None, "views": {}}
-        return tuple(Answer(process, told) for process in only or ())
+        return tuple(EngineAnswer(process, told) for process in only or ())
 
 
 def test_large_reports_are_merged_within_a_second(shell: Shell) -> None:

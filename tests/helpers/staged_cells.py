@@ -12,7 +12,7 @@ from several_processes import run_job
 from jaxstage_ext import Inspection
 from jaxstage_ext.notebook.several.group_reports import StagedCell, inspections
 from jaxstage_ext.notebook.several.sent_cell import SentCell
-from jaxstage_ext.processes.engines.engine_answer import Answer
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.staged.process_staging import ProcessStaging
 
 Told = Sequence[Mapping[str, Any]]
@@ -52,6 +52,6 @@ class _Recorded:
 
     def ask(
         self, function: str, *arguments: object, patience: float | None = None, only: Sequence[int] | None = None
-    ) -> tuple[Answer, ...]:
+    ) -> tuple[EngineAnswer, ...]:
         asked = range(len(self._told)) if only is None else only
-        return tuple(Answer(at, self._told[at][self._name]["report"]) for at in asked)
+        return tuple(EngineAnswer(at, self._told[at][self._name]["report"]) for at in asked)

@@ -10,23 +10,23 @@ from unittest import mock
 import jax
 
 from jaxstage_ext.processes.engines import engine_job
-from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_job import EngineJob, EngineProcess
 from jaxstage_ext.processes.inside.engine_call import VALUE, EngineCall
 
-Before = Callable[[int, EngineCall], Answer | None]
+Before = Callable[[int, EngineCall], EngineAnswer | None]
 
 
 class _Given:
     """An answer that has come."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: EngineAnswer) -> None:
         self._answer = answer
 
     def wait(self, seconds: float) -> bool:
         return True
 
-    def answer(self) -> Answer:
+    def answer(self) -> EngineAnswer:
         return self._answer
 
 
@@ -48,9 +48,9 @@ class InProcessChannel:
         with mock.patch.object(jax, "process_index", return_value=process.process):
             kind, *outcome = _own(process.process, call)()
         if kind == VALUE:
-            return _Given(Answer(process.process, outcome[0]))
+            return _Given(EngineAnswer(process.process, outcome[0]))
         failure = EngineFailure(FailureKind.RAISED, *outcome)
-        return _Given(Answer(process.process, None, failure))
+        return _Given(EngineAnswer(process.process, None, failure))
 
 
 def _own(process: int, call: EngineCall) -> EngineCall:

@@ -24,6 +24,7 @@ from jaxstage_ext.core.call import Call
 from jaxstage_ext.panel import assets
 
 X = jnp.ones((8, 8))
+OF_TWO_PROCESSES = Path(__file__).parents[1] / "golden" / "processes" / "in_turn.json"
 VALUES: list[Any] = [
     *(
         None,
@@ -67,6 +68,7 @@ def reports() -> list[str]:
         run(Call(failing, (X,))),
     ]
     texts = [inspection.to_json() for inspection in inspections]
+    texts.append(OF_TWO_PROCESSES.read_text())
     for text in texts:
         opened = Inspection.from_json(text)
         assert opened.to_json() == text

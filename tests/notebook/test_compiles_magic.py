@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from IPython.core.completer import provisionalcompleter
+from IPython.core.error import UsageError
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.compilation.events import listening
@@ -15,6 +16,7 @@ from jaxstage_ext.compilation.history.history import history
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.compilation.records.compile_record import CompileRecord
 from jaxstage_ext.panel.showing.shown_history import ShownHistory
+from jaxstage_ext.processes.engines.engines_wording import NO_JOB
 from tests.helpers.compile_records import compile_record
 
 STEP = """@jax.jit
@@ -316,3 +318,13 @@ def test_a_log_of_ten_thousand_is_cut_to_its_newest_rows(shell: Shell) -> None:
     text = shell.run("%compiles all").text
     assert "9,960 earlier rows not shown" in text
     assert text.count("\n") < 250
+
+
+def test_the_processes_are_asked_for_only_where_there_are_some(shell: Shell) -> None:
+    seen = shell.run("%compiles --processes")
+    assert not seen.ok and str(seen.error) == NO_JOB
+    for line in ("--cell 2", "--function step", "--over 1s"):
+        seen = shell.run(f"%compiles --processes {line}")
+        assert isinstance(seen.error, UsageError) and line.split()[0] in str(seen.error)
+    seen = shell.run("%%compiles --processes\n1")
+    assert isinstance(seen.error, UsageError) and "--processes" in str(seen.error)

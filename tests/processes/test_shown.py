@@ -69,6 +69,8 @@ def test_each_says_which_slice_it_holds_and_which_the_other(told: Told, process:
         assert line.split()[-3:] == [str(device), "(process", f"{other})"]
     assert "2 devices of 2 processes, 1 of them" in told[process]["inspected"]["targets"]
     assert told[process]["inspected"]["memory"] == "this machine"
+    text = " ".join(told[process]["inspected"]["text"].replace("│", " ").split())
+    assert "Its devices are of 2 processes" in text and "of this machine (<1%)" in text
 
 
 @pytest.mark.parametrize("process", [0, 1])
@@ -91,7 +93,9 @@ def test_an_array_that_is_elsewhere_says_where(told: Told, process: int) -> None
     said, other = told[process]["elsewhere"], 1 - process
     assert f"({process}) holds nothing of it; it is on process {other}" in said["live"]
     assert f"process {other}" in said["memory"] and str(2048 * other) in said["map"].split("\n")[-1]
-    assert "incompatible devices" in said["refused"]
+    refused = said["refused"]
+    assert refused.startswith("2 devices of 2 processes"), "ids leave gaps: there is no device 1 to 2047"
+    assert "devices 0, 2048" in refused and f"device {2048 * other}" in refused
 
 
 def test_the_log_of_all_has_their_order_and_who_waited(told: Told, merged: JobCompiles) -> None:

@@ -89,7 +89,7 @@ def of_another(places: Sequence[DevicePlace]) -> str:
 def _part(value: ShardingMap, part: ProcessPart) -> str:
     if part.shape is not None:
         return array(value.dtype, part.shape)
-    return f"{part.elements:,} of {math.prod(value.shape):,} elements, not one block"
+    return f"not one block: {part.elements:,} of {math.prod(value.shape):,} elements"
 
 
 def copies(value: ShardingMap) -> str:

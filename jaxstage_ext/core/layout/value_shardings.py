@@ -232,7 +232,8 @@ def of_devices(staged: Staged) -> list[PlacedDevice]:
         named = sharding_internals.lowered_devices(lowered)
         if not named and placed.count > jax.device_count():  # a mesh that is larger than this machine has numbers alone
             return [PlacedDevice(number) for number in range(placed.count)]
-        return [device(assigned) for assigned in named or jax.devices()[: placed.count]]
+        own = jax.local_devices() if placed.count <= jax.local_device_count() else jax.devices()
+        return [device(assigned) for assigned in named or own[: placed.count]]
     placement.check(placed, staged.target, module_lowering.written_module(lowered) is not None)
     environment = staged.environment or environments.taken(staged.target.platform)
     order, _ = placement.order(placed, staged.target, staged.limits, environment)

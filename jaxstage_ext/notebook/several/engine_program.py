@@ -14,7 +14,7 @@ from jaxstage_ext.processes.staged import staged_wording
 from jaxstage_ext.report.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from jaxstage_ext.processes.engines.engine_answer import Answer
+    from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 
 ANSWER = "jaxstage_ext.notebook.several.staged_in_engine:answer"
 QUICK = 5.0
@@ -27,7 +27,7 @@ class AskedJob(Protocol):
 
     def ask(
         self, function: str, *arguments: object, patience: float | None = None, only: Sequence[int] | None = None
-    ) -> tuple[Answer, ...]:
+    ) -> tuple[EngineAnswer, ...]:
         """As `EngineJob.ask`."""
 
 
@@ -61,7 +61,7 @@ class EngineProgram:
 
     def _asked(self, method: str, params: Mapping[str, Any], limit: float | None) -> Mapping[str, Any] | None:
         """What the process tells. It is asked on another thread, which a process that is busy may keep."""
-        answers: list[Answer] = []
+        answers: list[EngineAnswer] = []
         failures: list[BaseException] = []
 
         def ask() -> None:
@@ -78,7 +78,7 @@ class EngineProgram:
             raise BadRequest(staged_wording.busy(self.process), ErrorKind.BUSY)
         return self._told(answers, failures)
 
-    def _told(self, answers: Sequence[Answer], failures: Sequence[BaseException]) -> Mapping[str, Any] | None:
+    def _told(self, answers: Sequence[EngineAnswer], failures: Sequence[BaseException]) -> Mapping[str, Any] | None:
         failure = next((one.failure for one in answers if one.failure is not None), None)
         if failures or failure is not None or not answers:
             why = str(failures[0]) if failures else failure.message if failure is not None else ""

@@ -23,7 +23,7 @@ from jaxstage_ext.processes.staged.process_staging import ProcessStaging, Stagin
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
     from jaxstage_ext.notebook.several.group_reports import StagedCell
-    from jaxstage_ext.processes.engines.engine_answer import Answer
+    from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
     from jaxstage_ext.processes.engines.engine_job import EngineJob
 
 STAGE = "jaxstage_ext.notebook.several.staged_in_engine:stage_cell"
@@ -144,7 +144,7 @@ class ProcessesRequest(MagicRequest):
             raise failure
 
 
-def staging_of(answer: Answer) -> ProcessStaging:
+def staging_of(answer: EngineAnswer) -> ProcessStaging:
     """What a process told; that it told nothing where asking it failed."""
     if answer.failure is None and isinstance(answer.value, Mapping):
         return ProcessStaging.from_dict(answer.value, answer.process)

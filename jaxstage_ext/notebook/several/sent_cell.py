@@ -45,6 +45,11 @@ class SentCell:
         return SentCell(**data)
 
 
+def px_labels(px: Mapping[str, int]) -> dict[str, str]:
+    """What `%%px` cells are called in an engine, by the names of their files."""
+    return {file: _BELOW.format(number) for file, number in px.items()}
+
+
 class CellInEngine:
     """What a request asks of the running cell, of a cell that runs in the notebook's kernel by name only."""
 
@@ -63,7 +68,7 @@ class CellInEngine:
 
     def begin(self) -> None:
         """From now on programs are made by this cell, and its code is that of the notebook's text."""
-        run_cells.name_cells({file: _BELOW.format(number) for file, number in self._sent.px.items()})
+        run_cells.name_cells(px_labels(self._sent.px))
         run_cells.begin(CellAtWork(self._sent.id, self.label, self.number))
         name_of = getattr(self._ip.compile, "get_code_name", None)
         if self._sent.id is not None and name_of is not None:

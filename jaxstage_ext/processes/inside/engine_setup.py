@@ -11,6 +11,7 @@ import tempfile
 import threading
 from typing import IO, Any
 
+from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.processes.inside import engine_journal, joining
 
 
@@ -20,7 +21,7 @@ class _Stacks:
 
 
 def prepare(folder: str) -> dict[str, Any]:
-    """Write all stacks to a file at each SIGUSR1, and begin the journal. A second call gives the same files.
+    """Write all stacks to a file at each SIGUSR1, and begin the journal and the compile log. Later calls do nothing.
 
     Args:
       folder: where the files are to be, if it is there on this host; else they have a folder of their own, which goes
@@ -35,6 +36,7 @@ def prepare(folder: str) -> dict[str, Any]:
         _Stacks.file = open(_path("stacks"), "ab")  # noqa: SIM115 (it stays open)
         faulthandler.register(signal.SIGUSR1, file=_Stacks.file, all_threads=True)
         engine_journal.begin(_path("journal"))
+        listening.start()
     return joining.joined_facts() | {
         "stacks": _path("stacks"),
         "journal": _path("journal"),

@@ -54,10 +54,11 @@ class StagedProcesses:
     def notes(self, group: StagedGroup | None = None) -> list[str]:
         """What a reader has to know, in sentences, of all of it or beside the program of one group."""
         several = len(self.groups) > 1
-        made = [wording.shown(group.processes, self.asked)] if group is not None and several else []
-        made += [line for each in self.disagreements for line in wording.difference(each, self._is_shared)]
+        made = [line for each in self.disagreements for line in wording.difference(each, self._is_shared)]
         made += self._agreement()
         made += [line for line in self._failures() if not any(line in other for other in made)]
+        if group is not None and several:
+            made.append(wording.shown(group.processes, self.asked))
         return made
 
     @property

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.processes import preflight_report
+from jaxstage_ext.processes import preflight_report, preflight_wording
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
-from jaxstage_ext.processes.preflight_wording import NEXT_STEPS, processes
+from jaxstage_ext.processes.preflight_wording import processes
 from jaxstage_ext.processes.staged.process_staging import StagingError, StagingErrorKind
 
-NEXT = {
-    **NEXT_STEPS,
+_NEXT = {
     DisagreementCause.ERROR: "Mend the error: when the program runs, the other processes would wait for ever.",
     DisagreementCause.UNKNOWN: "Compare shows the lines that differ.",
 }
@@ -54,7 +53,12 @@ def shown(group: Group, all_processes: Group) -> str:
 def difference(found: Disagreement, is_shared: bool) -> list[str]:
     """Who differs, in what and why, in lines; of a program that several processes share also what to do about it."""
     head, *evidence = preflight_report.said(found)
-    return [f"{begun(head)}.", *map(str.strip, evidence), *([NEXT[found.cause]] if is_shared else [])]
+    return [f"{begun(head)}.", *map(str.strip, evidence), *([next_step(found.cause)] if is_shared else [])]
+
+
+def next_step(cause: DisagreementCause) -> str:
+    """What to do about a difference."""
+    return _NEXT.get(cause) or preflight_wording.NEXT_STEPS[cause]
 
 
 def failed(group: Group, error: StagingError) -> str:

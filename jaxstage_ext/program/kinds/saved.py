@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from jaxstage_ext.analysis.sharding import saved_shardings
+from jaxstage_ext.analysis.sharding import saved_shardings, sharding_forms
 from jaxstage_ext.analysis.sharding.device_places import processes
 from jaxstage_ext.core.call import Call
 from jaxstage_ext.core.stage import stages
@@ -50,7 +50,7 @@ def _sharded(program: Program) -> dict[str, Any] | None:
             known = shardings(program)
     if known is None or processes(known.places) < 2:
         return None
-    form = saved_shardings.plain(known)
+    form = sharding_forms.plain(known)
     return None if form is None else public_json(dict(form))
 
 

@@ -78,6 +78,8 @@ describe("its charts", () => {
     expect(bands(transposed(turned), places).map(({ size }) => size)).toEqual([2, 2]);
     const inTurn = places.map((place) => ({ ...place, host: place.id % 2 }));
     expect([bands(rows, inTurn), bands(transposed(rows), inTurn).length]).toEqual([[], 2]);
+    const mixed = places.map((place) => ({ ...place, host: [0, 1, 1, 0][place.id % 4] ?? 0 }));
+    expect([bands(rows, mixed), bands(transposed(rows), mixed)]).toEqual([[], []]);
     expect(bands(rows, places.map((place) => ({ ...place, host: 0 })))).toEqual([]);
     expect(bands(rows, [])).toEqual([]);
     const array = spots(chart("array"), some({ holders: Int32Array.from([0, 4, 1, 5, 2, 6, 3, 7]) }), -1, 0, []);

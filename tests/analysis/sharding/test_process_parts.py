@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
-from jaxstage_ext.analysis.sharding.device_places import DevicePlace
+from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Axis, Mesh
 from jaxstage_ext.analysis.sharding.process_parts import process_parts
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, ShardedValue
@@ -33,22 +33,22 @@ SHARDINGS = {
 }
 
 
-def places_of(processes: Sequence[int]) -> list[DevicePlace]:
-    return [DevicePlace(2048 * process + at, process) for at, process in enumerate(processes)]
+def places_of(of: Sequence[int]) -> list[DevicePlace]:
+    return [DevicePlace(2048 * process + at, process) for at, process in enumerate(of)]
 
 
-@pytest.mark.parametrize("processes", [TWO_HALVES, IN_TURN, FOUR], ids=["halves", "in turn", "four"])
+@pytest.mark.parametrize("owners", [TWO_HALVES, IN_TURN, FOUR], ids=["halves", "in turn", "four"])
 @pytest.mark.parametrize("name", SHARDINGS)
-def test_it_is_the_union_of_what_its_devices_hold(name: str, processes: list[int]) -> None:
+def test_it_is_the_union_of_what_its_devices_hold(name: str, owners: list[int]) -> None:
     sharding, shape = SHARDINGS[name]
     value = ShardingMap(shape, sharding, "f32", 32)
-    found = {part.process: part for part in process_parts(value, places_of(processes))}
+    found = {part.process: part for part in process_parts(value, places_of(owners))}
     held = value.slices()
-    assert set(found) == {processes[device] for device in held}
+    assert set(found) == {owners[device] for device in held}
     for process, part in found.items():
         marked = np.zeros(shape, bool)
         for device, slices in held.items():
-            if processes[device] == process:
+            if owners[device] == process:
                 marked[slices] = True
         along = [marked.any(tuple(other for other in range(len(shape)) if other != dim)) for dim in range(len(shape))]
         block = np.ix_(*along) if shape else ()
@@ -67,8 +67,8 @@ def test_what_is_unknown_has_no_parts() -> None:
     assert process_parts(ShardingMap((4,), unknown("", "why")), places_of(TWO_HALVES)) == ()
 
 
-def said(sharding: Sharding, processes: Sequence[int], shape: tuple[int, ...] = (8, 12)) -> str:
-    return wording.per_process(ShardingMap(shape, sharding, "f32", 32), places_of(processes))
+def said(sharding: Sharding, owners: Sequence[int], shape: tuple[int, ...] = (8, 12)) -> str:
+    return wording.per_process(ShardingMap(shape, sharding, "f32", 32), places_of(owners))
 
 
 def test_shapes_are_named_by_process_where_they_differ() -> None:
@@ -95,3 +95,10 @@ def test_the_table_has_the_column_of_several_processes_alone() -> None:
     made = table(values, (), places_of(TWO_HALVES))
     assert made[PER_PROCESS] == ["f32[4,12]", None] and made.reasons[1, PER_PROCESS] == "not compiled"
     assert PER_PROCESS not in table(values, (), places_of([0] * 8)).columns
+
+
+def test_one_process_is_not_named() -> None:
+    alone = [DevicePlace(0, 0), DevicePlace(1, 0)]
+    assert processes(alone) == 1 and alone[1].within(1) == "1"
+    assert processes([DevicePlace(0), DevicePlace(1)]) == 0
+    assert DevicePlace(2048, 1).within(2) == "2048 (process 1)"

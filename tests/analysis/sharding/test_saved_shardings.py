@@ -12,8 +12,9 @@ import pytest
 from jaxstage_ext.analysis.sharding.device_places import DevicePlace
 from jaxstage_ext.analysis.sharding.mesh import Axis, Mesh
 from jaxstage_ext.analysis.sharding.propagation import Chooser
-from jaxstage_ext.analysis.sharding.saved_shardings import plain, shardings_in
+from jaxstage_ext.analysis.sharding.saved_shardings import shardings_in
 from jaxstage_ext.analysis.sharding.sharded_values import ARGUMENT, RESULT, ShardedValue
+from jaxstage_ext.analysis.sharding.sharding_forms import plain
 from jaxstage_ext.analysis.sharding.sharding_map import ShardingMap
 from jaxstage_ext.analysis.sharding.slices import on_mesh, on_one_device, tiled, unknown
 from jaxstage_ext.analysis.sharding.value_tables import Shardings
@@ -93,3 +94,31 @@ def test_a_changed_part_is_refused_or_read_as_something_that_can_be_shown(other:
             assert str(read) and all(str(value) for value in read.values)
             assert all(value.map.bounds is not None for value in read.values if value.map.fits)
     assert refused > 50
+
+
+DAMAGE: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "a device twice": (("shardings", 0, "holders"), [0, 1, 2, 3, 4, 5, 6, 6]),
+    "a device that no machine has": (("shardings", 0, "holders", 0), 1 << 30),
+    "fewer devices than shards": (("shardings", 0, "holders"), [0, 1, 2]),
+    "an axis that the mesh lacks": (("shardings", 0, "axes", 0, 0, 0), "other"),
+    "axes of another rank": (("shardings", 0, "axes"), []),
+    "copies that do not fill the devices": (("shardings", 0, "rest", 0, "count"), 3),
+    "a mesh of more places than devices": (("meshes", 1, "sizes"), [2, 8]),
+    "a mesh that names an axis twice": (("meshes", 0, "names"), ["data", "data"]),
+    "a mesh that is not there": (("shardings", 0, "mesh"), 9),
+    "a sharding that is not there": (("values", 0, "sharding"), 9),
+    "a kind that no value has": (("values", 0, "kind"), "other"),
+    "a size below 0": (("values", 0, "shape", 0), -1),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_what_contradicts_itself_is_refused(name: str) -> None:
+    data = saved()
+    path, other = DAMAGE[name]
+    holder: Any = data
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = other
+    with pytest.raises(BadForm, match=r"^here"):
+        shardings_in(data, "here")

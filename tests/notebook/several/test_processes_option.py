@@ -15,7 +15,7 @@ from jaxstage_ext import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.processes.disagreement import DisagreementCause
-from jaxstage_ext.processes.engines.engine_answer import Answer, EngineFailure, FailureKind
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 from jaxstage_ext.processes.staged.process_staging import StagingErrorKind
 from jaxstage_ext.views.summaries import summary_of
@@ -150,10 +150,10 @@ def test_a_line_magic_gives_the_inspection(shell: Shell) -> None:
     ],
 )
 def test_what_cannot_be_is_one_line(shell: Shell, line: str, words: str) -> None:
-    gone = Answer(0, None, EngineFailure(FailureKind.DIED, "", "it ended with signal 9"))
+    gone = EngineAnswer(0, None, EngineFailure(FailureKind.DIED, "", "it ended with signal 9"))
 
-    def dead(process: int, call: EngineCall) -> Answer:
-        return Answer(process, None, gone.failure)
+    def dead(process: int, call: EngineCall) -> EngineAnswer:
+        return EngineAnswer(process, None, gone.failure)
 
     with job_here(2, dead):
         seen = shell.run(f"%%compile {line}\njnp.sin(x)")
@@ -174,7 +174,7 @@ def test_what_the_cell_prints_is_said_once_where_it_is_the_same(shell: Shell) ->
 
 
 def test_an_interrupt_while_it_waits_is_one_line(shell: Shell) -> None:
-    def interrupted(process: int, call: EngineCall) -> Answer:
+    def interrupted(process: int, call: EngineCall) -> EngineAnswer:
         raise KeyboardInterrupt
 
     with job_here(2, interrupted):
@@ -211,8 +211,8 @@ def test_several_calls_have_an_entry_each(shell: Shell) -> None:
 
 
 def test_nothing_is_run_nor_defined_in_the_kernel_beside_the_processes(shell: Shell) -> None:
-    def nothing(process: int, call: EngineCall) -> Answer:
-        return Answer(process, None, EngineFailure(FailureKind.DIED, "", "gone"))
+    def nothing(process: int, call: EngineCall) -> EngineAnswer:
+        return EngineAnswer(process, None, EngineFailure(FailureKind.DIED, "", "gone"))
 
     with job_here(1, nothing):
         shell.run("%%compile --processes\nonly_there = 1\njnp.sin(x)")
@@ -233,7 +233,7 @@ def test_tabs_are_answered_by_the_process_as_this_kernel_answers_its_own(shell: 
         assert (1, "answer") in job.asked and (0, "answer") not in job.asked
         with pytest.raises(BadRequest, match="unheard"):
             dispatch.answer(shown, "cost_groups", {"call": 0, "group": "unheard"})
-        job.before = lambda process, call: Answer(process, None, EngineFailure(FailureKind.DIED, "", "signal 9"))
+        job.before = lambda process, call: EngineAnswer(process, None, EngineFailure(FailureKind.DIED, "", "signal 9"))
         with pytest.raises(ValueError, match="signal 9"):
             dispatch.answer(shown, "ledger", {"call": 0})
 

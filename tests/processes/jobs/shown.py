@@ -65,6 +65,7 @@ def inspected() -> dict[str, Any]:
     made = jaxstage_ext.inspect(jax.jit(lambda x, w: {"y": x @ w, "z": x.sum()}), x, w)
     return {
         "map": str(made.shardings),
+        "text": str(made),
         "saved": made.to_json(),
         "memory": device_memory(made.program).title,
         "targets": survey.text().split("\n")[0],
@@ -94,7 +95,7 @@ def elsewhere() -> dict[str, Any]:
     try:
         jaxstage_ext.inspect(jax.jit(lambda x, far: x @ far), x, far)
     except ValueError as error:
-        told["refused"] = str(error)
+        told["refused"] = str(error.inspection.shardings)
     return told
 
 

@@ -36,6 +36,11 @@ SAID = {
         CacheUse(1, "cache", {CacheOutcome.HIT: 1, CacheOutcome.WRITTEN: 2, CacheOutcome.NOT_FIRST_PROCESS: 1})
     ),
     "cache: of a program": wording.caches(SAME.programs[0]),
+    "caches of a record: none": wording.of_caches(log_row("step", 0)),
+    "caches of a record: a hit": wording.of_caches(
+        log_row("step", 0, served_by=["trace cache", "persistent cache"], cache="HIT", cache_words="hit")
+    ),
+    "caches of a record: a miss": wording.of_caches(log_row("step", 0, cache="WRITTEN", cache_words="miss, written")),
     "keys: the fingerprint of the devices": keys(key_form("a"), key_form("b")),
     "keys: not on CPUs": keys(key_form("a"), key_form("b"), platform="gpu"),
     "keys: options and more": keys(key_form(), key_form(**OPTIONS)),

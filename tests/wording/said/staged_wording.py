@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from said.preflight_wording import BRANCH, SWAPPED
 
+from jaxstage_ext.processes.disagreement import DisagreementCause
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import StagingError, StagingErrorKind
 
@@ -24,7 +25,7 @@ SAID = {
     "not compared": wording.not_compared((0, 1)),
     "whose program": wording.shown((0, 2), (0, 1, 2)),
     "differ": [*wording.difference(BRANCH, is_shared=True), *wording.difference(SWAPPED, is_shared=False)],
-    "next steps": list(wording.NEXT.values()),
+    "next steps": [wording.next_step(cause) for cause in (DisagreementCause.ERROR, DisagreementCause.UNKNOWN)],
     **{f"error, {name}": wording.failed((1,), error) for name, error in ERRORS.items()},
     "printed": [wording.printed((0, 1), "hello", is_of_all) for is_of_all in (True, False)],
     "its objects are there": wording.elsewhere(1),

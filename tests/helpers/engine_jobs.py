@@ -29,15 +29,14 @@ def total(x):
 
 @contextlib.contextmanager
 def engine_job_of(count: int, devices: int = 1) -> Iterator[StartedJob]:
-    """A job that is this process's, and ends with the block, after which a former one is it again."""
+    """A job that is this process's, and ends with the block; the one before is it again then."""
     job = engine_start.start(count, devices, 120.0, lambda seconds, what: None)
     former = engine_job.set_job(job)
     try:
         yield job
     finally:
-        engine_job.set_job(job)
-        engine_start.close()
         engine_job.set_job(former)
+        job.stop()
 
 
 def run_in_all(job: Any, code: str) -> None:

@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
-from jaxstage_ext.processes.engines import engine_start
+from jaxstage_ext.processes.engines import engine_job, engine_start
 from jaxstage_ext.processes.engines import engines_wording as wording
 
 LINES = {
@@ -57,8 +57,10 @@ def test_a_line_that_makes_no_sense_is_refused_in_one_line(line: str) -> None:
 
 @pytest.fixture(scope="module")
 def shell() -> Iterator[Shell]:
+    former = engine_job.set_job(None)
     with fresh_shell() as made:
         yield made
+    engine_job.set_job(former)
 
 
 @pytest.mark.parametrize("line", ["", "where", "end 0", "guard on", "restart", "stop"])

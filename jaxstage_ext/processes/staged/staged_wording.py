@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxstage_ext.processes import preflight_report
+from jaxstage_ext.processes import preflight_report, preflight_wording
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
-from jaxstage_ext.processes.preflight_wording import NEXT_STEPS, processes
+from jaxstage_ext.processes.preflight_wording import processes
 from jaxstage_ext.processes.staged.process_staging import StagingError, StagingErrorKind
 
 _NEXT = {
@@ -58,7 +58,7 @@ def difference(found: Disagreement, is_shared: bool) -> list[str]:
 
 def next_step(cause: DisagreementCause) -> str:
     """What to do about a difference."""
-    return _NEXT.get(cause) or NEXT_STEPS[cause]
+    return _NEXT.get(cause) or preflight_wording.NEXT_STEPS[cause]
 
 
 def failed(group: Group, error: StagingError) -> str:

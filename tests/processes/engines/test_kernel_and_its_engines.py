@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,13 @@ class KernelOfTest:
                 return re.sub(r"\x1b\[[\d;]*m", "", text)
             text += text_of(kind, content)
             heard(text)
+
+    def until_said(self, cell: str, words: str) -> str:
+        """The text of a cell that is run again and again until it has some words."""
+        deadline = time.monotonic() + 30
+        while words not in (text := self.run(cell)):
+            assert time.monotonic() < deadline, text
+        return text
 
 
 def text_of(kind: str, content: dict[str, Any]) -> str:
@@ -76,8 +84,7 @@ def test_a_process_that_hangs_is_named_with_its_line_and_ended(kernel: KernelOfT
     kernel.run(f"%%px\n{SETUP}")
     assert kernel.run("%%px\nprint(float(total(x)))").count("28.0") == 2
     kernel.run("%%px --noblock --targets 0\ny = 1\ntotal(x)")
-    where = until(lambda: "jit_total" in (text := kernel.run("%processes where")) and text)
-    lines = where.splitlines()
+    lines = kernel.until_said("%processes where", "jit_total").splitlines()
     assert re.fullmatch(
         r"process 0: in jit_total \(inferred\), a program of 2 processes, In \[\d+\]:3, .*s: total\(x\)", lines[0]
     ), lines
@@ -85,7 +92,7 @@ def test_a_process_that_hangs_is_named_with_its_line_and_ended(kernel: KernelOfT
     assert "jit_total" in kernel.run("%processes")
     kernel.run("%processes end 1")
     assert "ended (killed by SIGKILL)" in kernel.run("%processes")
-    until(lambda: "process 0: idle" in kernel.run("%processes where"))
+    kernel.until_said("%processes where", "process 0: idle")
 
 
 def test_nothing_listens_beyond_loopback_and_nothing_outlives_a_killed_kernel(

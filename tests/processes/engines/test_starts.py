@@ -119,6 +119,7 @@ def test_engines_of_a_users_cluster_are_joined_and_stay(tmp_path: Path, monkeypa
     assert folders(tmp_path) == []
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.seldom("a hundred starts")
 def test_a_hundred_starts_and_stops_leave_nothing(started: list[psutil.Process]) -> None:
     for _ in range(int(os.environ.get("JAXSTAGE_STARTS", "100"))):

@@ -36,9 +36,14 @@ def test_the_views_are_those_that_have_something_to_show():
     assert views(Inspection.from_json(compiled.to_json())) == ["code"]
 
 
-def test_several_targets_can_be_compared():
+def test_several_targets_can_be_compared_and_saved_ones_have_the_same_figures():
     several = inspect(jnp.tanh, X, target=["local", "cpu:2"])
     assert [views(each)[:3] for each in several.targets.values()] == [["findings", "code", "compare"]] * 2
+    saved = Inspection.from_json(several.to_json())
+    for target, now in several.targets.items():
+        row, before = saved.targets[target].row(), now.row()
+        assert (row.target, row.device, row.error, row.figures) == (target, before.device, None, before.figures)
+    assert saved.row().figures["memory"].value == 2 * 4 * 4 * 4, "float32[4,4] in and out, in bytes"
 
 
 def test_a_compile_that_fails_still_has_its_options():

@@ -14,7 +14,7 @@ from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
-from jaxstage_ext.program.comparing.comparison_table import TargetFigures
+from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit, why_unknown
 from jaxstage_ext.program.device.device_roofline import device_roofline
@@ -32,7 +32,9 @@ Figures = dict[str, Figure]
 
 
 def target_figures(program: Program) -> TargetFigures:
-    """The figures of one target; what is counted is counted once."""
+    """The figures of one target; what is counted is counted once, and what was saved is as it was saved."""
+    if (saved := saved_figures(program)) is not None:
+        return saved
     error = program.error if program.executable is None else None
     figures = dict.fromkeys(COLUMNS, Figure(None, why_unknown(program))) | _memory(program)
     if program.executable is not None:
@@ -43,6 +45,24 @@ def target_figures(program: Program) -> TargetFigures:
     stage = program.staged.stage(COMPILE)
     looked_up = frozenset({"compile"} if stage is not None and stage.hit is not None else ())
     return TargetFigures(program.label, _device(program), figures, _in_one_line(error) if error else None, looked_up)
+
+
+def saved_figures(program: Program) -> TargetFigures | None:
+    """The figures that the report of a saved program has of it; None where it has none that can be read."""
+    if program.saved_comparison is None:
+        return None
+    try:
+        own = next(at for at, one in enumerate(program.targets.values()) if one is program)
+        table = Comparison.from_dict(program.saved_comparison)
+        row = list(table.rows())[own]
+        figures = {name: _saved(table, own, name) for name in COLUMNS}
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError):
+        return None
+    return TargetFigures(program.label, str(row["device"]), figures, row["error"])
+
+
+def _saved(table: Comparison, row: int, name: str) -> Figure:
+    return table.figure((row, name)) if name in table.columns else Figure(None, "the saved report does not say")
 
 
 def _compile(program: Program) -> Figure:

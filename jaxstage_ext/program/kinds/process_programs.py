@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.core.targets.target import LOCAL
-from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
-from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
+from jaxstage_ext.program.comparing.comparison_figures import saved_figures
+from jaxstage_ext.program.comparing.comparison_table import Comparison
 from jaxstage_ext.program.comparing.earlier import by_label
 from jaxstage_ext.program.kinds import saved
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.report.figure import Figure
 
 if TYPE_CHECKING:
     from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
@@ -75,23 +74,8 @@ def _of_group(group: ReportOfGroup) -> list[Program]:
 
 def _compared(programs: Sequence[Program]) -> Mapping[str, Any]:
     """The table of all, a row a program."""
-    rows = [row for program in programs for row in _rows(program)]
+    rows = [row for program in programs if (row := saved_figures(program)) is not None]
     return dict(Comparison.of(programs[0].name, rows).to_dict())
-
-
-def _rows(program: Program) -> list[TargetFigures]:
-    """The row of a program in the table that its own process made."""
-    table = Comparison.from_dict(program.saved_comparison or {})
-    own = list(program.targets.values()).index(program)
-    return [
-        TargetFigures(program.label, row["device"], {name: _figure(table, at, name) for name in COLUMNS}, row["error"])
-        for at, row in enumerate(table.rows())
-        if at == own
-    ]
-
-
-def _figure(table: Comparison, row: int, name: str) -> Figure:
-    return table.figure((row, name)) if name in table.columns else Figure(None, "its process does not say")
 
 
 def _stand_beside(program: Program, row: int, table: Mapping[str, Any]) -> None:

@@ -69,7 +69,7 @@ def test_a_process_in_a_collective_is_named_and_a_waiting_question_says_so(engin
     run_in_all(engines, "total(x)")  # once, so that nothing is left to compile
     other = begin_in(engines, 0, "total(x)")
     try:
-        until(lambda: engines.where()[0].activity is EngineActivity.PROGRAM)
+        until(lambda: all(engines.where()[0].activity is EngineActivity.PROGRAM for _ in range(3)))  # it came and stays
         check_where(engines)
         check_question(engines)
     finally:

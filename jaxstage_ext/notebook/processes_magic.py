@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -13,6 +13,7 @@ from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
@@ -117,7 +118,17 @@ def _guard(asked: ProcessesLine, shell: Any) -> None:
     import os
 
     is_on = asked.word == "on"
-    answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
+    try:
+        answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
+    except KeyboardInterrupt as error:
+        stopped = in_one_line(error, wording.NO_ANSWER)
+    else:
+        _say_guard(is_on, answers)
+        return
+    raise stopped
+
+
+def _say_guard(is_on: bool, answers: Sequence[EngineAnswer]) -> None:
     failed = [wording.failed(each.process, each.failure) for each in answers if each.failure is not None]
     print("; ".join(failed) or wording.guard(is_on))
 

@@ -45,7 +45,10 @@ NEXT_STEPS = {
     DisagreementCause.ABSENT: "See what that process does, for example by py-spy; preflight(timeout=...) waits longer.",
     DisagreementCause.VERSIONS: "Install the same versions everywhere.",
     DisagreementCause.FLAGS: "Give all processes the same XLA_FLAGS and LIBTPU_INIT_ARGS.",
-    DisagreementCause.PROCESS_BRANCH: "Run the same code in all processes; give the index as data of an argument.",
+    DisagreementCause.PROCESS_BRANCH: (
+        "Run the same code in all processes; what must differ goes into an array that is sharded over them, for the "
+        "values of arguments are not compared."
+    ),
     DisagreementCause.CLOCK: "Take the value in process 0 and send it: multihost_utils.broadcast_one_to_all(value).",
     DisagreementCause.RANDOM: "Give all processes the same seed, or broadcast the value from process 0.",
     DisagreementCause.SET_ORDER: "Sort it: sorted(names). PYTHONHASHSEED=0 hides this on one machine only.",

@@ -87,7 +87,7 @@ Start a job of several JAX processes on this machine, or use the engines of an i
     %processes use rc               the engines of an ipyparallel.Client, also on other machines; JAX joins them
     %processes                      who they are, what each does, and the last program that they shared
     %processes where                where each process is: the source line, and the program of several processes
-    %processes guard on             compare each program of several processes before its first run; off ends it
+    %processes guard on             compare each program of several processes before it runs next; off ends it
     %processes end 1                kill process 1: the others get an error instead of waiting for it
     %processes restart              end those that were started here, and start as many
     %processes stop                 end those that were started here; engines of a client stay
@@ -95,7 +95,9 @@ Start a job of several JAX processes on this machine, or use the engines of an i
     %%px                            run a cell in each process (ipyparallel's own magic)
 
 The notebook's kernel takes no part in the job, and survives it. It needs ipyparallel: pip install
-'jaxstage-ext[processes]'. The processes end when the kernel does. Stopping kills them."""
+'jaxstage-ext[processes]'. The processes end when the kernel does. Stopping kills them. Those that
+are started here have PYTHONHASHSEED=0, so sets have one order in all of them: whether yours differ, only processes of
+your own show."""
 
 FINDINGS_OPTIONS = ("--all",)
 TIMELINE_OPTIONS = ("--with",)

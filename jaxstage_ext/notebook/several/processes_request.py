@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.processes.engines.engine_job import EngineJob
 
 STAGE = "jaxstage_ext.notebook.several.staged_in_engine:stage_cell"
+FORGET = "jaxstage_ext.processes.inside.engine_guard:forget_programs"
 
 
 class ProcessesRequest(MagicRequest):
@@ -89,6 +90,8 @@ class ProcessesRequest(MagicRequest):
         cell = self._asked(job, sent)
         self._print(cell)
         found = inspections(job, cell)
+        if any(each.processes is not None and each.processes.disagreements for each in found):
+            job.ask(FORGET)
         if not found:
             raise UsageError("; ".join(failures(cell)))
         self.bind(found[0] if len(found) == 1 else found)

@@ -132,11 +132,17 @@ def was_ended(index: int) -> str:
     return f"process {index} ended; programs of several processes fail until %processes restart"
 
 
+NO_ANSWER = "not all processes have answered; %processes where says where they are, %processes end 1 ends one"
+
+
 def guard(is_on: bool) -> str:
     """The guard was turned on or off."""
     if not is_on:
         return "programs of several processes are not compared any more"
-    return "each program of several processes is compared with the other processes before its first run"
+    return (
+        "each program of several processes is compared with the other processes before its first run from now on; "
+        "JAX compiles anew what it had compiled; values of arguments are not compared"
+    )
 
 
 def not_a_client(is_defined: bool) -> str:

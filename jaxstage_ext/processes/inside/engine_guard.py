@@ -17,6 +17,8 @@ class _Cells:
 def switch(on: bool, timeout: float, folder: str) -> bool:
     """Compare programs from now on, or no more. Returns whether they were compared before.
 
+    What JAX has compiled it compiles anew once they are compared, for only what it compiles is seen.
+
     Args:
       on: whether they are to be compared.
       timeout: seconds that a process waits for the others at a program.
@@ -25,11 +27,29 @@ def switch(on: bool, timeout: float, folder: str) -> bool:
     was = guarding.is_on()
     _Cells.timeout, _Cells.folder = timeout, Path(folder)
     if on and not was:
+        _compile_anew()
         guarding.begin(timeout, _Cells.folder)
     elif was and not on:
         guarding.end(None)
     _hook(on)
     return was
+
+
+def forget_programs() -> bool:
+    """Where programs are compared, have JAX compile them anew: what was only looked at has been compiled too.
+
+    Returns whether they are compared.
+    """
+    if is_on := guarding.is_on():
+        _compile_anew()
+    return is_on
+
+
+def _compile_anew() -> None:
+    import jax
+
+    clear: Any = jax.clear_caches
+    clear()
 
 
 def _hook(on: bool) -> None:

@@ -21,6 +21,7 @@ from jaxstage_ext.processes.engines.job_status import status_table
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity
 
 GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
+FORGET = "jaxstage_ext.processes.inside.engine_guard:forget_programs"
 
 
 def test_its_processes_are_those_of_jax(engines: StartedJob) -> None:
@@ -112,6 +113,18 @@ def test_the_guard_stops_what_differs_and_then_guards_on(engines: StartedJob, tm
     assert engines.client[:]["same"] == [84.0, 84.0]
     assert len(list(tmp_path.iterdir())) == 3
     assert [answer.value for answer in engines.ask(GUARD, False, 60.0, str(tmp_path))] == [True, True]
+
+
+def test_the_guard_compares_what_was_compiled_only_to_look_at_it(engines: StartedJob, tmp_path: Path) -> None:
+    look = "f = jax.jit(lambda x: (x * (jax.process_index() + {})).sum())\nf.lower(x).compile()"
+    run_in_all(engines, look.format(4))
+    engines.ask(GUARD, True, 60.0, str(tmp_path))
+    for number in (5, 6):
+        with pytest.raises(Exception, match="ProcessesDisagree"):
+            run_in_all(engines, "f(x)")
+        run_in_all(engines, look.format(number))
+        assert [answer.value for answer in engines.ask(FORGET)] == [True, True]
+    engines.ask(GUARD, False, 60.0, str(tmp_path))
 
 
 def test_engines_of_a_client_that_have_joined_are_taken_as_they_are(engines: StartedJob) -> None:

@@ -41,4 +41,5 @@ SAID = {
     "closed": wording.CLIENT_CLOSED,
     "stopped": [wording.stopped(2, is_ours) for is_ours in (True, False)],
     "guard": [wording.guard(is_on) for is_on in (True, False)],
+    "not all answered": wording.NO_ANSWER,
 }

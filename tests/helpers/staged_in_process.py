@@ -54,8 +54,10 @@ class InProcessChannel:
 
 
 def _own(process: int, call: EngineCall) -> EngineCall:
-    """The call with a handle that no other process has, which all share this one's memory."""
-    at = next(at for at, one in enumerate(call.arguments) if isinstance(one, str))
+    """The call with a handle, if it has one, that no other process has, which all share this one's memory."""
+    at = next((at for at, one in enumerate(call.arguments) if isinstance(one, str)), None)
+    if at is None:
+        return call
     named = (*call.arguments[:at], f"{call.arguments[at]}-{process}", *call.arguments[at + 1 :])
     return replace(call, arguments=named)
 

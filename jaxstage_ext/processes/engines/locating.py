@@ -1,4 +1,4 @@
-"""Where each process of a job is: those of this machine are asked by a signal, others by a call."""
+"""Where each process of a job is: those of this machine are asked by a pipe, others by a call."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _where(
         return Whereabouts(one.process, EngineActivity.ENDED, reason=ended)
     if stack is not None:
         return whereabouts(one.process, stack, notes(one), names, time.time())
-    if (ended := channel.how_it_ended(one)) is not None:  # since it was signalled
+    if (ended := channel.how_it_ended(one)) is not None:  # since it was asked
         return Whereabouts(one.process, EngineActivity.ENDED, reason=ended)
     if one.stacks is not None and one.stacks.is_here:
         return Whereabouts(one.process, EngineActivity.UNKNOWN, reason=wording.NO_STACK)

@@ -1,15 +1,15 @@
-"""The Python stack of a process that does not answer: it writes it itself, at a signal."""
+"""The Python stack of a process that does not answer: a thread of it writes it, when asked."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-import signal
 import time
 from dataclasses import dataclass
 
 from jaxstage_ext.processes.inside.engine_setup import process_start
+from jaxstage_ext.processes.inside.stack_teller import PIPE
 
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<number>[0-9a-f]++).*\(most recent call first\):$")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<name>.*)$')
@@ -42,7 +42,7 @@ class StackFile:
 
     @property
     def is_here(self) -> bool:
-        """Whether the process runs on this machine, and can be signalled."""
+        """Whether the process runs on this machine, and can be asked."""
         return os.path.exists(self.path) and self.started > 0 and process_start(self.pid) == self.started
 
 
@@ -51,10 +51,18 @@ def ask_for_stacks(files: list[StackFile]) -> dict[int, tuple[StackFrame, ...]]:
     sizes = {file.pid: os.path.getsize(file.path) for file in files if file.is_here}
     for file in files:
         if file.pid in sizes:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(file.pid, signal.SIGUSR1)
+            _ask(file.path)
     texts = {file.pid: _written(file.path, sizes[file.pid]) for file in files if file.pid in sizes}
     return {file.pid: stack_of(texts[file.pid], file.main_thread) for file in files if texts.get(file.pid)}
+
+
+def _ask(path: str) -> None:
+    with contextlib.suppress(OSError):  # it has ended since
+        pipe = os.open(path + PIPE, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.write(pipe, b"?")
+        finally:
+            os.close(pipe)
 
 
 def _written(path: str, size: int) -> str:

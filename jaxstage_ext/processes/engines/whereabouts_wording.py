@@ -27,7 +27,7 @@ NOT_HERE = "its notes are on another host"
 
 def other_host(host: str) -> str:
     """Why nothing is known of a busy process of another host."""
-    return f"it is busy, and on {host}, whose processes this kernel cannot signal"
+    return f"it is busy, and on {host}, whose processes this kernel cannot ask meanwhile"
 
 
 def where(one: Whereabouts) -> str:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import atexit
-import faulthandler
 import os
 import shutil
-import signal
 import tempfile
 import threading
-from typing import IO, Any
+from typing import Any
 
 from jaxstage_ext.compilation.events import listening
-from jaxstage_ext.processes.inside import engine_journal, joining
+from jaxstage_ext.processes.inside import engine_journal, joining, stack_teller
 
 
 class _Stacks:
-    file: IO[bytes] | None = None
     folder = ""
 
 
 def prepare(folder: str) -> dict[str, Any]:
-    """Write all stacks to a file at each SIGUSR1, and begin the journal and the compile log. Later calls do nothing.
+    """Write where the main thread is to a file when asked; begin the journal and the compile log. Once is enough.
 
     Args:
       folder: where the files are to be, if it is there on this host; else they have a folder of their own, which goes
@@ -31,10 +28,9 @@ def prepare(folder: str) -> dict[str, Any]:
       `joined_facts`, with "stacks" and "journal", the paths of the files, "main", the number of the main thread, and
       "started", when the process was started, in seconds since 1970.
     """
-    if _Stacks.file is None or not os.path.exists(_path("stacks")):  # a job that this was in before has been left
+    if not _Stacks.folder or not os.path.exists(_path("stacks")):  # a job that this was in before has been left
         _Stacks.folder = folder if os.path.isdir(folder) else _own_folder()
-        _Stacks.file = open(_path("stacks"), "ab")  # noqa: SIM115 (it stays open)
-        faulthandler.register(signal.SIGUSR1, file=_Stacks.file, all_threads=True)
+        stack_teller.begin(_path("stacks"))
         engine_journal.begin(_path("journal"))
         listening.start()
     return joining.joined_facts() | {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import time
 from pathlib import Path
@@ -135,10 +134,13 @@ def test_engines_of_a_client_that_have_joined_are_taken_as_they_are(engines: Sta
     assert all(psutil.pid_exists(one.pid) for one in engines.processes)
 
 
-def test_a_signal_that_asks_for_a_stack_disturbs_no_program(engines: StartedJob) -> None:
-    running = [begin_in(engines, process, "for _ in range(200): y = total(x)\nfloat(y)") for process in (0, 1)]
+def test_asking_where_a_process_is_disturbs_no_program_while_threads_come_and_go(engines: StartedJob) -> None:
+    code = """import threading
+for _ in range(200):
+    y = total(x)
+    threading.Thread(target=sorted, args=([2, 1],)).start()
+float(y)"""
+    running = [begin_in(engines, process, code) for process in (0, 1)]
     while not all(one.ready() for one in running):
-        for one in engines.processes:
-            os.kill(one.pid, signal.SIGUSR1)
-        time.sleep(0.01)
+        assert EngineActivity.ENDED not in [one.activity for one in engines.where()]
     assert [one.get() for one in running]

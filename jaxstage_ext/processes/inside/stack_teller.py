@@ -1,0 +1,43 @@
+"""Tells where the main thread is to whoever writes into a pipe, from a thread of its own.
+
+The lock of the interpreter is free while a program waits for other processes. `faulthandler` would need no thread, but
+reads the stacks of all threads without that lock while some come and go: measured on Python 3.11 and 3.13, that ended a
+process by SIGSEGV within ten signals.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from types import FrameType
+from typing import IO
+
+PIPE = ".ask"
+"""What the pipe's path has behind that of the file."""
+_MOST_FRAMES = 500
+
+
+def begin(path: str) -> None:
+    """Append the main thread's stack to a file, in `faulthandler`'s form, for each byte in the pipe beside it."""
+    os.mkfifo(path + PIPE, 0o600)
+    asked = os.open(path + PIPE, os.O_RDWR | os.O_CLOEXEC)  # for writing too: so it does not end with who asks
+    file = open(path, "ab", buffering=0)  # noqa: SIM115 (it stays open)
+    threading.Thread(target=_tell, args=(asked, file), name="jaxstage-stacks", daemon=True).start()
+
+
+def _tell(asked: int, file: IO[bytes]) -> None:
+    main = threading.main_thread().ident
+    assert main is not None
+    while os.read(asked, 1):
+        lines = [f"Thread 0x{main:016x} (most recent call first):", *_frames(sys._current_frames().get(main)), "", ""]
+        file.write("\n".join(lines).encode("utf-8", "replace"))
+
+
+def _frames(frame: FrameType | None) -> list[str]:
+    found: list[str] = []
+    while frame is not None and len(found) < _MOST_FRAMES:
+        code = frame.f_code
+        found.append(f'  File "{code.co_filename}", line {frame.f_lineno or "???"} in {code.co_name}')
+        frame = frame.f_back
+    return found

@@ -32,9 +32,11 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[ps
 
 def test_an_engine_that_ends_while_it_starts_is_named(started: list[psutil.Process]) -> None:
     def kill_an_engine(seconds: float, what: str) -> None:
-        if not started:
-            started.extend(descendants(os.getpid()))
-            next(one for one in started if "--IPEngine.id=1" in one.cmdline()).kill()
+        found = descendants(os.getpid())
+        engine = next((one for one in found if "--IPEngine.id=1" in one.cmdline()), None)
+        if not started and engine is not None:  # a new process has its command line a moment later
+            started.extend(found)
+            engine.kill()
 
     with pytest.raises(ProcessesError, match=r"process 1 .*killed by SIGKILL") as error:
         engine_start.start(2, 1, 60.0, kill_an_engine)

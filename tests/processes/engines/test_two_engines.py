@@ -134,13 +134,19 @@ def test_engines_of_a_client_that_have_joined_are_taken_as_they_are(engines: Sta
     assert all(psutil.pid_exists(one.pid) for one in engines.processes)
 
 
-def test_asking_where_a_process_is_disturbs_no_program_while_threads_come_and_go(engines: StartedJob) -> None:
-    code = """import threading
-for _ in range(200):
-    y = total(x)
-    threading.Thread(target=sorted, args=([2, 1],)).start()
-float(y)"""
-    running = [begin_in(engines, process, code) for process in (0, 1)]
+CHURN = """
+import json, threading, time
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    threads = [threading.Thread(target=json.dumps, args=({"a": [1] * 50},), kwargs={"indent": 1}) for _ in range(4)]
+    [one.start() for one in threads], [one.join() for one in threads]
+"""
+
+
+def test_asking_where_a_process_is_disturbs_nothing_while_threads_come_and_go(engines: StartedJob) -> None:
+    """`faulthandler` at a signal ended such a process within a second."""
+    running = [begin_in(engines, process, CHURN) for process in (0, 1)]
     while not all(one.ready() for one in running):
         assert EngineActivity.ENDED not in [one.activity for one in engines.where()]
     assert [one.get() for one in running]
+    run_in_all(engines, "assert float(total(x)) == 28.0")

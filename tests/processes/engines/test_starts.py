@@ -25,9 +25,10 @@ from jaxstage_ext.processes.inside import joining
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[psutil.Process]]:
     """What a start has begun, which must be gone at the end, with its folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    begun: list[psutil.Process] = []
+    before, begun = descendants(os.getpid()), list[psutil.Process]()  # compile workers of other tests run on
     yield begun
-    assert begun and still_run(begun) == [] and folders(tmp_path) == []
+    own = [one for one in begun if one not in before]
+    assert own and still_run(own) == [] and folders(tmp_path) == []
 
 
 def test_an_engine_that_ends_while_it_starts_is_named(started: list[psutil.Process]) -> None:

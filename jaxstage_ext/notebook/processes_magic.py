@@ -165,8 +165,8 @@ class _StartLine:
         print()
 
     def _write(self, text: str) -> None:
-        print("\r" + text.ljust(self._width), end="", flush=True)
-        self._width = len(text)
+        line, self._width = "\r" + text.ljust(self._width), max(len(text), 1)  # before an interrupt while it is printed
+        print(line, end="", flush=True)
 
     def __enter__(self) -> _StartLine:
         return self

@@ -40,6 +40,3 @@ class EngineAnswer:
     process: int
     value: object = None
     failure: EngineFailure | None = None
-
-
-Answer = EngineAnswer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from jaxstage_ext.core.jax_private import given_objects, lowered_modules, module_lowering
 from jaxstage_ext.core.options import autotune, build_options, file_options
@@ -20,6 +20,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 from jaxstage_ext.worker.request_errors import WorkerDied
+
+Value = TypeVar("Value")
 
 _KERNEL = re.compile(rb"ipykernel_\d+")
 
@@ -62,6 +64,21 @@ class Prepared:
     def store(self, key: str | None, head: Mapping[str, Any], *parts: bytes) -> bool:
         """Keep a worker's answer under a `key` of this program, which may be None; see `environments.store`."""
         return environments.store(key, self.environment, self.target.platform, head, *parts)
+
+    def once(
+        self,
+        key: str | None,
+        read: Callable[[dict[str, Any], list[bytes]], Value],
+        make: Callable[[], Value],
+        limits: Limits,
+        progress: Progress | None = None,
+    ) -> tuple[Value, bool]:
+        """What `read` makes of an entry of the inspection cache, else what `make` makes and stores; and which.
+
+        Only one of the processes and threads that want it makes it: see `cache.once`.
+        """
+        waiting = (lambda seconds: progress(seconds, None)) if progress is not None else None
+        return cache.once(key, lambda: cache.load(key, read) if key else None, make, waiting, limits.timeout)
 
     def anonymous(self, data: bytes) -> bytes:
         """Bytes in which this kernel's folder of cells, "ipykernel_123", has the name it has in the cache."""

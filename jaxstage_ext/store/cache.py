@@ -184,14 +184,9 @@ def once(
       waiting: of `claims.claimed`.
       patience: of `claims.claimed`, seconds.
     """
-    if (found := find()) is not None:
-        return found, True
     if key is None or not _state.enabled:
-        return make(), False
-    with claims.claimed(key, _claims_folder(), waiting, patience):
-        if (found := find()) is not None:
-            return found, True
-        return make(), False
+        return (found, True) if (found := find()) is not None else (make(), False)
+    return claims.once(key, _claims_folder, find, make, waiting, patience)
 
 
 def _claims_folder() -> Path | None:

@@ -13,10 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from jaxstage_ext.store import trusted_folder
 from jaxstage_ext.store.file_claim import FileClaim
 
+Value = TypeVar("Value")
 Waiting = Callable[[float], object]
 """Called now and then with the seconds that were waited so far; what it raises ends the wait."""
 
@@ -64,6 +66,32 @@ def claimed(
             yield
         finally:
             thread.holds_one = False
+
+
+def once(
+    key: str,
+    folder: Callable[[], Path | None],
+    find: Callable[[], Value | None],
+    make: Callable[[], Value],
+    waiting: Waiting | None = None,
+    patience: float = PATIENCE,
+) -> tuple[Value, bool]:
+    """What `find` finds, else what `make` makes while it is claimed; and whether it was found.
+
+    Args:
+      key: of the entry that `make` stores and `find` looks for.
+      folder: gives that of `claimed`, once there is something to make.
+      find: gives None where there is none.
+      make: what it raises is raised.
+      waiting: of `claimed`.
+      patience: of `claimed`, seconds.
+    """
+    if (found := find()) is not None:
+        return found, True
+    with claimed(key, folder(), waiting, patience):
+        if (found := find()) is not None:
+            return found, True
+        return make(), False
 
 
 class _Clock:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jaxstage_ext.core import shared_executables
+from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.core.jax_private import given_options, jax_options, lowered_modules
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
 from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
 from jaxstage_ext.core.options.file_options import environment_names_files, names_files, of_process
-from jaxstage_ext.core.shared_executables import SharedExecutable, Sharing
+from jaxstage_ext.core.shared_executables import SharedExecutable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import current
 

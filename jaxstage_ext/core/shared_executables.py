@@ -8,7 +8,6 @@ processes may tune a program together, so that each must compile it.
 from __future__ import annotations
 
 import contextlib
-import enum
 import os
 import socket
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxstage_ext.core.cell_folders import CellFolder
+from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile
 from jaxstage_ext.store import cache, claims, entry, maker
@@ -28,27 +28,6 @@ from jaxstage_ext.worker.compile_environment import current
 PLATFORMS = ("cpu",)
 LIMIT = 1_000_000_000
 """Bytes of a job's executables; those used longest ago go first."""
-
-
-class Sharing(enum.Enum):
-    """How a process of a job came to an executable of several processes, or why none is shared."""
-
-    COMPILED = "compiled"
-    """It compiled the program, and the others may read it."""
-    READ = "read"
-    """Another process compiled it."""
-    NO_FOLDER = "no folder"
-    """The process does not see the job's folder, as on another host."""
-    PLATFORM = "platform"
-    """Executables of its platform are not shared."""
-    PYTHON = "python"
-    """The program calls back into Python."""
-    CONSTANTS = "constants"
-    """The program holds large arrays: to compare them takes as long as to compile."""
-    OPTIONS = "options"
-    """Dumps, profiles or files are asked for, or the cache is off: each process does all of it."""
-    UNSHARED = "unshared"
-    """XLA does not give the executable as bytes, or there is no room for them."""
 
 
 @dataclass(frozen=True)

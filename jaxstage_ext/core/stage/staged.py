@@ -12,9 +12,9 @@ from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.sources.source_texts import SourceTexts
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.executable_sharing import Sharing
     from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.safety.large_program import LargeProgram
-    from jaxstage_ext.core.shared_executables import Sharing
     from jaxstage_ext.core.staleness.traced_versions import OldVersion
     from jaxstage_ext.core.targets.worker_requests import Limits
     from jaxstage_ext.worker.compile_environment import CompileEnvironment

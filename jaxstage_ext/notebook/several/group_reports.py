@@ -71,6 +71,7 @@ def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | No
         {at: call.seconds for at, call in cell.calls(number).items()},
         {at: one.elapsed for at, one in cell.processes.items()},
         cell.waited,
+        cell.calls(number),
     )
     shown = [
         ReportOfGroup(

@@ -46,8 +46,8 @@ class ReusableExecutable:
     """The options that XLA was given; None where JAX does not say them."""
     process: int | None = None
     """The other process of the job that compiled it; None where this one did."""
-    read_seconds: float | None = None
-    """That reading it took, where it was read."""
+    took: float | None = None
+    """Seconds that it took here, to compile or to read, where JAX's event has more in it: waiting, writing."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _shared(what: BackendCompile, compile_: Callable[[], Any]) -> tuple[SharedEx
         reused=shared.read_seconds is not None,
         given=given,
         process=shared.process,
-        read_seconds=shared.read_seconds,
+        took=shared.seconds if shared.read_seconds is None else shared.read_seconds,
     )
 
 

@@ -58,8 +58,8 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     made, stage.sharing = done.made, done.sharing
     staged.received = _received(staged, heard, made)
     if made is not None:
-        stage.key, stage.seconds = made.key, made.read_seconds
-        cache = Cache.PROCESS if made.read_seconds is None else Cache.JOB
+        stage.key, stage.seconds = made.key, made.took
+        cache = Cache.PROCESS if made.took is None else Cache.JOB
         stage.hit = CacheHit(cache, made.seconds, made.process) if made.reused else None
     return done.value
 

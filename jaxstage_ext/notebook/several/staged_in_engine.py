@@ -118,10 +118,13 @@ def _call(staged: StagedHere, space: Mapping[str, Any]) -> CallStaging:
 
 
 def _seconds(inspection: Inspection) -> dict[str, float]:
-    """Of each stage; of a compile that another process made those of that process."""
-    hit = stage.hit if (stage := inspection.program.staged.stage(COMPILE)) is not None else None
-    made = hit.first_seconds if hit is not None and hit.process is not None else None
-    return dict(inspection.seconds) | ({COMPILE: made} if made is not None else {})
+    """Of each stage; of an executable that was read those of its compile."""
+    own = inspection.program.seconds
+    stage = inspection.program.staged.stage(COMPILE)
+    if stage is None or stage.hit is None or stage.hit.cache not in (Cache.JOB, Cache.INSPECTION):
+        return own
+    made = stage.hit.first_seconds
+    return own | ({COMPILE: made} if made is not None else {})
 
 
 def _compile(inspection: Inspection) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from jaxstage_ext.panel.requests import asked_elsewhere, dispatch
 from jaxstage_ext.processes.inside import compile_rows
 from jaxstage_ext.processes.inside.compared_program import ComparedProgram, compared_program
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError
-from jaxstage_ext.store import maker
+from jaxstage_ext.store import cache, maker
 
 MOST_KEPT = 8
 """Cells whose calls an engine keeps, for what is asked later."""
@@ -63,6 +63,7 @@ def stage_cell(sent: Mapping[str, Any], handle: str) -> dict[str, Any]:
       handle: what the calls are asked for by later; the same in all processes.
     """
     began, ip, cell = time.perf_counter(), _shell(), SentCell.from_dict(sent)
+    cache.enable(cell.is_cached)
     printed, error, staged = io.StringIO(), None, tuple[StagedHere, ...]()
     try:
         with contextlib.redirect_stdout(printed):

@@ -12,6 +12,8 @@ class Sharing(enum.Enum):
     """It compiled the program, and the others may read it."""
     READ = "read"
     """Another process compiled it."""
+    OWN_DEVICES = "own devices"
+    """The program runs on devices of one process, which are others in each."""
     NO_FOLDER = "no folder"
     """The process does not see the job's folder, as on another host."""
     PLATFORM = "platform"

@@ -78,7 +78,7 @@ def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> Compil
         if names_files(what.overrides):
             return compile_()
         if not what.spans:
-            seen.append((made := _compiled(what, compile_), Sharing.UNSHARED))
+            seen.append((made := _compiled(what, compile_), Sharing.OWN_DEVICES))
             return made.executable
         if (why := _unshared(what)) is not None:
             seen.append((None, why))
@@ -119,7 +119,7 @@ def _shared(what: BackendCompile, compile_: Callable[[], Any]) -> tuple[SharedEx
         reused=shared.read_seconds is not None,
         given=given,
         process=shared.process,
-        took=shared.seconds if shared.read_seconds is None else shared.read_seconds,
+        took=shared.took,
     )
 
 

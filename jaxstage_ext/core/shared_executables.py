@@ -20,7 +20,7 @@ from typing import Any
 from jaxstage_ext.core.cell_folders import CellFolder
 from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.core.jax_private import persistent_cache
-from jaxstage_ext.core.jax_private.compile_watch import BackendCompile
+from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, leave_out
 from jaxstage_ext.store import cache, claims, entry, maker
 from jaxstage_ext.store.disk import Disk
 from jaxstage_ext.worker.compile_environment import current
@@ -48,6 +48,11 @@ class SharedExecutable:
     sharing: Sharing
     process: int | None = None
     read_seconds: float | None = None
+
+    @property
+    def took(self) -> float:
+        """Seconds that this process took to compile or to read it, without waiting for another and writing it."""
+        return self.seconds if self.read_seconds is None else self.read_seconds
 
 
 class _Job:
@@ -82,10 +87,13 @@ def compiled(what: BackendCompile, compile_: Callable[[], Any]) -> SharedExecuta
         is_kept = _kept(disk, key, what, executable, seconds, cells)
         return SharedExecutable(key, seconds, executable, Sharing.COMPILED if is_kept else Sharing.UNSHARED)
 
+    began = time.perf_counter()
     if maker.me().process == 0 and persistent_cache.wants_keys():  # it alone reads and writes JAX's own cache
-        return make()
-    found, _ = claims.once(key, lambda: disk.folder, lambda: _read(disk, key, what, cells), make)
-    return found
+        made = make()
+    else:
+        made, _ = claims.once(key, lambda: disk.folder, lambda: _read(disk, key, what, cells), make)
+    leave_out(time.perf_counter() - began - made.took)
+    return made
 
 
 def _surroundings(what: BackendCompile) -> tuple[str, ...]:

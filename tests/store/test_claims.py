@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from jaxstage_ext.store import cache, claims, file_claim, maker
+from jaxstage_ext.store import cache, file_claim, maker
 
 MAKER = """
 import os, sys, time
@@ -299,12 +299,13 @@ def test_a_claim_that_nobody_waits_for_goes_when_room_is_made(tmp_path: Path, na
 
 
 def test_a_fork_of_the_owner_gives_nothing_up(tmp_path: Path) -> None:
-    cache.use_folder(tmp_path)
     key = cache.key("x")
-    with claims.claimed(key, tmp_path):
-        claim = file_claim.FileClaim(os.open(tmp_path, os.O_RDONLY), key)
-        claim._pid = os.getppid()
-        claim.release()
-        assert (tmp_path / f"{key}.claim").exists()
-        claim._pid = os.getpid()
-    assert not list(tmp_path.iterdir())
+    owner, other = (file_claim.FileClaim(os.open(tmp_path, os.O_RDONLY), key) for _ in range(2))
+    assert not owner.is_held_elsewhere()
+    owner._pid = os.getppid()
+    owner.release()
+    assert other.is_held_elsewhere()
+    owner._pid = os.getpid()
+    owner.release()
+    assert not other.is_held_elsewhere() and not list(tmp_path.iterdir())
+    other.release()

@@ -74,6 +74,17 @@ def _watched_through(compile_: Callable[..., Any]) -> Any:
 _compiling = ReplacedFunction("compile_or_get_cached", _watched_through)
 
 
+def leave_out(seconds: float) -> None:
+    """Of the compile that runs in this thread, seconds that neither compiling nor reading took."""
+    _watched.left_out = seconds
+
+
+def left_out() -> float:
+    """The seconds to leave out of the compile that ends in this thread now; the next has its own."""
+    seconds, _watched.left_out = getattr(_watched, "left_out", 0.0), 0.0
+    return float(seconds)
+
+
 def _asked(watcher: Watcher, what: BackendCompile, compile_: Callable[[], Any]) -> Any:
     _watched.is_replaced = True
 

@@ -39,8 +39,10 @@ def _readers(calls: Mapping[int, CallStaging]) -> dict[int, Group]:
 
 
 def _unshared(group: Group, calls: Mapping[int, CallStaging]) -> Sharing | None:
-    """Why all processes of a group compiled a program of several processes, though one would have been enough."""
+    """Why each process of a group compiled what they agree in, where that was in the process itself."""
     given = [calls[process].sharing for process in group if process in calls]
-    if len(given) < 2 or not calls[group[0]].spans or Sharing.READ in given:
+    if len(given) < 2 or None in given or Sharing.READ in given:
         return None
-    return next((why for why in given if why not in (None, Sharing.COMPILED)), None)
+    if calls[group[0]].spans is False:
+        return Sharing.OWN_DEVICES
+    return next((why for why in given if why is not Sharing.COMPILED), None)

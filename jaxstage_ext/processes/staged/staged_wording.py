@@ -21,6 +21,7 @@ INTERRUPTED = "the processes may go on with it; %processes where says where they
 NO_SUCH_CALL = "the cell has fewer calls there"
 NO_PROCESS = "no process of this job compiled it"
 _WHY_EACH = {
+    Sharing.OWN_DEVICES: "it runs on each one's own devices",
     Sharing.NO_FOLDER: "they do not all see the job's folder, as on several hosts",
     Sharing.PLATFORM: "executables are shared on CPUs alone, as elsewhere XLA's processes may tune a program together",
     Sharing.PYTHON: "it calls back into Python, which is each process's own",

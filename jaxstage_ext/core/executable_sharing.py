@@ -9,7 +9,7 @@ class Sharing(enum.Enum):
     """How a process of a job came to an executable of several processes, or why none is shared."""
 
     COMPILED = "compiled"
-    """It compiled the program, and the others may read it."""
+    """It compiled the program, and others may read it where all that decides the compile is the same."""
     READ = "read"
     """Another process compiled it."""
     OWN_DEVICES = "own devices"
@@ -18,6 +18,8 @@ class Sharing(enum.Enum):
     """The process does not see the job's folder, as on another host."""
     PLATFORM = "platform"
     """Executables of its platform are not shared."""
+    PERSISTENT = "persistent"
+    """JAX's persistent cache is on, which each process asks, and which the first alone writes."""
     PYTHON = "python"
     """The program calls back into Python."""
     CONSTANTS = "constants"

@@ -68,7 +68,9 @@ def why_not(what: BackendCompile) -> Sharing | None:
     """Why an executable of several processes is not shared; None where it is."""
     if _Job.disk is None or not _Job.disk.folder.is_dir():
         return Sharing.NO_FOLDER
-    return None if what.client.platform in PLATFORMS else Sharing.PLATFORM
+    if what.client.platform not in PLATFORMS:
+        return Sharing.PLATFORM
+    return Sharing.PERSISTENT if persistent_cache.next_folder() else None
 
 
 def compiled(what: BackendCompile, compile_: Callable[[], Any]) -> SharedExecutable:
@@ -88,10 +90,7 @@ def compiled(what: BackendCompile, compile_: Callable[[], Any]) -> SharedExecuta
         return SharedExecutable(key, seconds, executable, Sharing.COMPILED if is_kept else Sharing.UNSHARED)
 
     began = time.perf_counter()
-    if maker.me().process == 0 and persistent_cache.wants_keys():  # it alone reads and writes JAX's own cache
-        made = make()
-    else:
-        made, _ = claims.once(key, lambda: disk.folder, lambda: _read(disk, key, what, cells), make)
+    made, _ = claims.once(key, lambda: disk.folder, lambda: _read(disk, key, what, cells), make)
     leave_out(time.perf_counter() - began - made.took)
     return made
 

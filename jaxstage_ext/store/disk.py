@@ -1,8 +1,8 @@
-"""Entries of the inspection cache in a folder: one file each, written completely or not at all, trusted by checksum.
+"""Entries in a folder, such as those of the inspection cache: one file each, written completely or not at all.
 
 Several kernels of one user may share a folder; one that others may write to is refused. A file is a head (magic and
-version, SHA-256 of name and data, length of the data) and the data, which are bytes to be read as data: nothing of it
-is ever executed or unpickled.
+version, SHA-256 of name and data, length of the data) and the data: bytes, of which nothing here executes or unpickles
+anything.
 """
 
 from __future__ import annotations

@@ -36,7 +36,11 @@ def begin(folder: str, process: int, kept: tuple[str, int] | None) -> None:
         cache.use_folder(_made(folder, _ENTRIES) if is_here else None, makes=False)
 
 
-def _made(folder: str, name: str) -> Path:
+def _made(folder: str, name: str) -> Path | None:
+    """None where the folder is not this user's, or there is no room."""
     path = Path(folder, name)
-    path.mkdir(mode=0o700, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return None
     return path

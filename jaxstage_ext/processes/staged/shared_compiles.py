@@ -45,4 +45,9 @@ def _unshared(group: Group, calls: Mapping[int, CallStaging]) -> Sharing | None:
         return None
     if calls[group[0]].spans is False:
         return Sharing.OWN_DEVICES
-    return next((why for why in given if why is not Sharing.COMPILED), None)
+    return next((why for why in given if why is not Sharing.COMPILED), _compiled_apart(group, calls))
+
+
+def _compiled_apart(group: Group, calls: Mapping[int, CallStaging]) -> Sharing | None:
+    """COMPILED where all of them did, although each might have read it from another."""
+    return Sharing.COMPILED if all(calls[process].compiled_by == process for process in group) else None

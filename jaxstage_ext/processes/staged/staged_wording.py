@@ -21,6 +21,8 @@ INTERRUPTED = "the processes may go on with it; %processes where says where they
 NO_SUCH_CALL = "the cell has fewer calls there"
 NO_PROCESS = "no process of this job compiled it"
 _WHY_EACH = {
+    Sharing.COMPILED: "what decides the compile beside the program differs, such as the processors that they may use",
+    Sharing.PERSISTENT: "JAX's persistent cache is on, which each process asks and process 0 alone writes",
     Sharing.OWN_DEVICES: "it runs on each one's own devices",
     Sharing.NO_FOLDER: "they do not all see the job's folder, as on several hosts",
     Sharing.PLATFORM: "executables are shared on CPUs alone, as elsewhere XLA's processes may tune a program together",

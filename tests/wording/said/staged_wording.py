@@ -23,7 +23,7 @@ SAID = {
     "one alone": wording.alike((2,), "compile"),
     "who compiled": [
         wording.read_from(0, (1, 2, 3)),
-        *(wording.each_compiled((0, 1), why) for why in Sharing if why not in (Sharing.READ, Sharing.COMPILED)),
+        *(wording.each_compiled((0, 1), why) for why in Sharing if why is not Sharing.READ),
         wording.NO_PROCESS,
     ],
     "the same error": [wording.alike_error((0, 1)), wording.alike_error((0,))],

@@ -23,6 +23,7 @@ class SentCell:
       magic_line: the line that the magic stands on.
       number: the execution count of the cell.   id: by which the page knows it; None where it is unknown.
       px: the execution counts of `%%px` cells, by the names of the files that engines give them.
+      is_cached: whether what was compiled before may be read.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class SentCell:
     number: int
     id: str | None = None
     px: Mapping[str, int] = field(default_factory=dict)
+    is_cached: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

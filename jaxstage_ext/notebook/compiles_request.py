@@ -15,7 +15,7 @@ from IPython.display import display
 
 from jaxstage_ext.notebook import staging
 from jaxstage_ext.notebook.cells.cell import run_cell
-from jaxstage_ext.notebook.failures import in_one_line, pointing_at
+from jaxstage_ext.notebook.failures import interrupts_in_one_line, pointing_at
 from jaxstage_ext.notebook.line_traceback import traceback_at
 from jaxstage_ext.notebook.lines import compiles_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
@@ -66,16 +66,11 @@ class CompilesRequest(MagicRequest):
         from jaxstage_ext.processes.engines.engines_wording import NO_ANSWER
 
         try:
-            current_job().ask(_NAME_CELLS, px_labels(px_cells(self.ip)))
-            made = compiles(processes=True)
+            with interrupts_in_one_line(NO_ANSWER):
+                current_job().ask(_NAME_CELLS, px_labels(px_cells(self.ip)))
+                made = compiles(processes=True)
         except ProcessesError as error:
             raise UsageError(str(error)) from None
-        except KeyboardInterrupt as error:
-            stopped: BaseException | None = in_one_line(error, NO_ANSWER)
-        else:
-            stopped = None
-        if stopped is not None:
-            raise stopped
         if self.options.json:
             print(_written(made, self.options.json))
         elif is_assigned:

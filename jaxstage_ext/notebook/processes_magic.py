@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
 
 from jaxstage_ext.notebook.engine_cells import engine_line_names
-from jaxstage_ext.notebook.failures import in_one_line
+from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
-from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
@@ -51,15 +50,9 @@ def _use(asked: ProcessesLine, shell: Any) -> None:
 
 
 def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
-    try:
-        with _StartLine() as line:
-            job = make(line)
-    except KeyboardInterrupt as error:
-        interrupted = in_one_line(error, wording.CANCELLED)
-    else:
-        _show(job, line, shell)
-        return
-    raise interrupted
+    with interrupts_in_one_line(wording.CANCELLED), _StartLine() as line:
+        job = make(line)
+    _show(job, line, shell)
 
 
 def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
@@ -118,17 +111,8 @@ def _guard(asked: ProcessesLine, shell: Any) -> None:
     import os
 
     is_on = asked.word == "on"
-    try:
+    with interrupts_in_one_line(wording.NO_ANSWER):
         answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
-    except KeyboardInterrupt as error:
-        stopped = in_one_line(error, wording.NO_ANSWER)
-    else:
-        _say_guard(is_on, answers)
-        return
-    raise stopped
-
-
-def _say_guard(is_on: bool, answers: Sequence[EngineAnswer]) -> None:
     failed = [wording.failed(each.process, each.failure) for each in answers if each.failure is not None]
     print("; ".join(failed) or wording.guard(is_on))
 

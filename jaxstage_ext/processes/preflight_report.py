@@ -12,6 +12,7 @@ from pathlib import Path
 
 from jaxstage_ext.processes import preflight_wording as wording
 from jaxstage_ext.processes.disagreement import ChangedLine, Disagreement, LineChange, StageDifference
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.shortened import shortened
 
 _LONGEST_LINE = 240
@@ -81,7 +82,7 @@ def _groups(found: Disagreement) -> Iterator[str]:
     if found.groups:
         yield ""
     for part, groups in found.groups.items():
-        agreed = " | ".join(map(wording.processes, groups))
+        agreed = " | ".join(process_names(group, len(group)) for group in groups)
         yield f"{wording.PARTS[part]}: {'the same in ' if len(groups) == 1 else ''}{agreed}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
 from jaxstage_ext.processes.value_origin import ValueOrigin
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.units import duration, plural
 
 PARTS = {
@@ -82,7 +83,7 @@ def headline(found: Disagreement) -> str:
 
 def cause(found: Disagreement) -> str:
     """Why, in half a sentence."""
-    absent = processes(tuple(found.ends) or found.absent) if found.absent else ""
+    absent = process_names(tuple(found.ends) or found.absent) if found.absent else ""
     return CAUSES[found.cause].format(absent=absent, seconds=duration(found.seconds))
 
 
@@ -91,17 +92,17 @@ def _who(found: Disagreement) -> str:
     numbered = f" ({ordinal(found.number)} program of several processes)" if found.number else ""
     program = f"{arrived.program}{numbered}" if arrived else "a program"
     if found.absent:
-        return f"{processes(tuple(found.arrivals))} cannot run {program}"
+        return f"{process_names(tuple(found.arrivals))} cannot run {program}"
     differing = found.differing or ComparedPart.STABLEHLO
     groups = found.groups.get(differing, ())
     if differing is ComparedPart.ORDER:
-        names = [f"{processes(group)} {_runs(group)} {found.arrivals[group[0]].program}" for group in groups]
+        names = [f"{process_names(group)} {_runs(group)} {found.arrivals[group[0]].program}" for group in groups]
         come = (
             f"different programs come {ordinal(found.number)}" if found.number else "the call runs different programs"
         )
         return f"{come}: {', '.join(names)}"
     every = tuple(sorted(process for group in groups for process in group))
-    who = processes(every) if len(every) == len(groups) else " and ".join(map(processes, groups))
+    who = process_names(every) if len(every) == len(groups) else " and ".join(map(process_names, groups))
     return f"{who} have different {_HEADLINE_PARTS.get(differing, PARTS[differing])} for {program}"
 
 
@@ -115,15 +116,6 @@ def _where(found: Disagreement) -> str:
         error = f": {end.error}" if end.error else ""
         return f"{error}{f' at {end.place}' if end.place else ''}"
     return f", at {found.place}" if found.place is not None else ""
-
-
-def processes(group: Sequence[int]) -> str:
-    """Names processes: "process 3", "processes 0 to 3", "processes 0, 2 and 5"."""
-    if len(group) == 1:
-        return f"process {group[0]}"
-    if len(group) > 2 and list(group) == list(range(group[0], group[-1] + 1)):
-        return f"processes {group[0]} to {group[-1]}"
-    return f"processes {', '.join(map(str, group[:-1]))} and {group[-1]}"
 
 
 def suspect_line(found: Disagreement) -> str:
@@ -153,7 +145,7 @@ def not_arrived(process: int, programs: Sequence[str]) -> str:
 def waiting(seconds: float, absent: Group, arrival: Arrival) -> str:
     """A note while a process waits."""
     return (
-        f"jaxstage preflight: process {arrival.process} has waited {seconds:.0f} s for {processes(absent)} "
+        f"jaxstage preflight: process {arrival.process} has waited {seconds:.0f} s for {process_names(absent)} "
         f"before {arrival.program}{f' at {arrival.place}' if arrival.place else ''}"
     )
 

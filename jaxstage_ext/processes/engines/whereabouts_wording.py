@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxstage_ext.processes.ended_wording import ENDED
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
 from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import duration, plural
@@ -41,7 +42,7 @@ def activity(one: Whereabouts) -> str:
     if one.program is not None:
         name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
         words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
-    words += f" ({clean(one.reason)})" if one.reason else ""
+    words += f" ({clean(one.reason)})" if one.reason not in ("", ENDED) else ""
     seconds = "" if one.seconds is None else duration(one.seconds)
     label = "" if one.line is None else clean(one.line.label)
     return ", ".join(filter(None, (words, label, seconds))) + _code(one.line)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from jaxstage_ext.processes import preflight_report
 from jaxstage_ext.processes.disagreement import Disagreement, Group
-from jaxstage_ext.processes.preflight_wording import processes as processes_in_words
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import StagingError
 from jaxstage_ext.processes.staged.staged_groups import StagedGroup
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.process_names import process_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class StagedProcesses:
 
     def label(self, group: StagedGroup) -> str:
         """What a group is called: "process 1", "processes 0, 2 and 3"."""
-        return processes_in_words(group.processes)
+        return process_names(group.processes)
 
     def notes(self, group: StagedGroup | None = None) -> list[str]:
         """What a reader has to know, in sentences, of all of it or beside the program of one group."""

@@ -97,6 +97,28 @@ def test_an_error_in_one_process_is_said_with_its_line_and_the_others_are_shown(
     assert any("bad batch" in note and error.place in note for note in found.summary()["notes"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "error"), [(FailureKind.DIED, StagingErrorKind.ENDED), (FailureKind.RAISED, StagingErrorKind.UNREACHED)]
+)
+def test_a_process_that_does_not_answer_has_raised_nothing_in_the_cell(
+    shell: Shell, kind: FailureKind, error: StagingErrorKind
+) -> None:
+    def second_fails(process: int, call: EngineCall) -> EngineAnswer | None:
+        return EngineAnswer(process, None, EngineFailure(kind, "", "signal 9")) if process == 1 else None
+
+    with job_here(2, second_fails):
+        assert shell.run(ALIKE.format("compile")).ok
+        guard = shell.run("%processes guard on").text
+        shell.run("%processes guard off")
+    processes = inspection(shell).processes
+    assert processes is not None and processes.errors[1].kind is error
+    assert not processes.disagreements and not processes.agree
+    assert [note for note in processes.notes() if "rocess 1" in note and "signal 9" in note]
+    assert (
+        "process 1" in guard and "signal 9" in guard and ("%processes restart" in guard) is (kind is FailureKind.DIED)
+    )
+
+
 def test_a_cell_that_fails_in_one_process_only(shell: Shell) -> None:
     cell = '%%lower --processes -o ins\nif jax.process_index() == 0:\n    raise OSError("no disk")\njnp.sin(x)'
     with job_here(2):

@@ -62,6 +62,5 @@ SAID = {
     "the store is gone": wording.store_lost("UNAVAILABLE"),
     "not compared": [wording.ahead_of_time(1), wording.ahead_of_time(3)],
     "a fault": [wording.failed("KeyError: 'x'"), wording.failed(wording.ELSEWHERE)],
-    "many processes": wording.processes((0, 1, 2, 3)),
     "ordinals": [wording.ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)],
 }

@@ -14,7 +14,8 @@ ERRORS = {
     "raised without words": StagingError(KIND.RAISED, "AssertionError", "", "In [3]:7"),
     "refused": StagingError(KIND.REFUSED, "", "nothing to compile in this cell; end the cell with the call to compile"),
     "not defined": StagingError(KIND.NAME, "NameError", "name 'params' is not defined", "In [3]:7", "params"),
-    "gone": StagingError(KIND.UNREACHED, "", "it was killed by SIGKILL"),
+    "gone": StagingError(KIND.ENDED, "", "killed by SIGKILL"),
+    "not reached": StagingError(KIND.UNREACHED, "ModuleNotFoundError", "No module named 'jaxstage_ext'"),
     "fewer calls": StagingError(KIND.REFUSED, "", wording.NO_SUCH_CALL),
 }
 SAID = {

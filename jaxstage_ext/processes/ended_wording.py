@@ -1,0 +1,17 @@
+"""What is said of processes that have ended, whoever notices it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxstage_ext.report.text.process_names import process_names
+
+ENDED = "ended"
+"""How a process ended of which no more is known."""
+
+
+def have_ended(group: Sequence[int], how: str) -> str:
+    """That processes have ended, how, and what to do."""
+    known = f" ({how})" if how not in ("", ENDED) else ""
+    has = "has" if len(group) == 1 else "have"
+    return f"{process_names(group)} {has} ended{known}; programs of several processes fail until %processes restart"

@@ -1,0 +1,10 @@
+"""Processes that have ended."""
+
+from __future__ import annotations
+
+from jaxstage_ext.processes import ended_wording as wording
+
+SAID = {
+    "one": wording.have_ended((1,), "killed by SIGKILL"),
+    "several, no more is known": wording.have_ended((0, 1, 3), wording.ENDED),
+}

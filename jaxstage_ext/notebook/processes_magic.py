@@ -113,7 +113,7 @@ def _guard(asked: ProcessesLine, shell: Any) -> None:
     is_on = asked.word == "on"
     with interrupts_in_one_line(wording.NO_ANSWER):
         answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
-    failed = [wording.failed(each.process, each.failure) for each in answers if each.failure is not None]
+    failed = [wording.unanswered(each.process, each.failure) for each in answers if each.failure is not None]
     print("; ".join(failed) or wording.guard(is_on))
 
 

@@ -8,8 +8,8 @@ from jaxstage_ext.processes import stage_differences
 from jaxstage_ext.processes.agreement import differing_fields, part_groups
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group, LineChange, StageDifference
+from jaxstage_ext.processes.flow.value_origin import ValueOrigin
 from jaxstage_ext.processes.program_texts import CodePlace, ProgramTexts
-from jaxstage_ext.processes.value_origin import ValueOrigin
 
 _BY_ORIGIN = {
     ValueOrigin.PROCESS: DisagreementCause.PROCESS_BRANCH,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, ProcessEnd
+from jaxstage_ext.processes.flow.value_origin import Suspect
 from jaxstage_ext.processes.program_texts import CodePlace
-from jaxstage_ext.processes.value_origin import Suspect
 
 Group = tuple[int, ...]
 """The indices of processes that agree, rising."""

@@ -11,7 +11,12 @@ ENDED = "ended"
 
 
 def have_ended(group: Sequence[int], how: str) -> str:
-    """That processes have ended, how, and what to do."""
+    """That processes have ended, and how."""
     known = f" ({how})" if how not in ("", ENDED) else ""
     has = "has" if len(group) == 1 else "have"
-    return f"{process_names(group)} {has} ended{known}; programs of several processes fail until %processes restart"
+    return f"{process_names(group)} {has} ended{known}"
+
+
+def no_programs(group: Sequence[int], how: str) -> str:
+    """The same of a job that runs, and what to do."""
+    return f"{have_ended(group, how)}; programs of several processes fail until %processes restart"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
-from jaxstage_ext.processes.value_origin import ValueOrigin
+from jaxstage_ext.processes.flow.value_origin import ValueOrigin
 from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.units import duration, plural
 
@@ -121,9 +121,9 @@ def _where(found: Disagreement) -> str:
 def suspect_line(found: Disagreement) -> str:
     """Where the value that differs is made; "" where that is unknown or the same line."""
     suspect, place = found.suspect, found.place
-    if suspect is None or place is None or suspect.line == place.line:
+    if suspect is None or place is None or (not suspect.cell and suspect.line == place.line):
         return ""
-    return f"{ORIGINS[suspect.origin]} comes from {place.label}:{suspect.line}: {suspect.code}"
+    return f"{ORIGINS[suspect.origin]} comes from {suspect.cell or place.label}:{suspect.line}: {suspect.code}"
 
 
 def ended(end: ProcessEnd) -> str:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin
+from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 
 
 @dataclass(frozen=True)

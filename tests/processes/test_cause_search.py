@@ -12,9 +12,9 @@ from jaxstage_ext.processes.agreement import groups_of
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.cause_search import differing_programs, missing_processes
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, LineChange
+from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 from jaxstage_ext.processes.preflight_report import error_text, report_text
 from jaxstage_ext.processes.program_texts import CodePlace, ProgramTexts, StageText
-from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin
 
 MAIN = "  func.func public @main(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> (tensor<8xf32>) {"
 LINES = (

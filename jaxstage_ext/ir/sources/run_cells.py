@@ -38,6 +38,7 @@ class CellAtWork(NamedTuple):
 
 _texts: OrderedDict[str, RunText] = OrderedDict()
 _labels: dict[str, str] = {}
+_order: OrderedDict[str, None] = OrderedDict()
 _lock = threading.Lock()
 _running: list[CellAtWork] = []
 
@@ -72,6 +73,21 @@ def newest_cell(file: str) -> str | None:
     """The id of the cell that ran the code with this file name last; None where it has none."""
     run = _texts.get(file)
     return run.cells[0] if run is not None else None
+
+
+def ran(file: str) -> None:
+    """A cell runs whose code has this file name."""
+    with _lock:
+        _order.pop(file, None)
+        _order[file] = None
+        while len(_order) > MOST_FILES:
+            _order.popitem(last=False)
+
+
+def in_order() -> dict[str, None]:
+    """The file names that were told to `ran`, in the order of their last runs."""
+    with _lock:
+        return dict(_order)
 
 
 def name_cells(labels: Mapping[str, str]) -> None:
@@ -114,4 +130,5 @@ def forget() -> None:
     with _lock:
         _texts.clear()
         _labels.clear()
+        _order.clear()
     end()

@@ -71,9 +71,12 @@ class CellInEngine:
         run_cells.name_cells(px_labels(self._sent.px))
         run_cells.begin(CellAtWork(self._sent.id, self.label, self.number))
         name_of = getattr(self._ip.compile, "get_code_name", None)
-        if self._sent.id is not None and name_of is not None:
-            typed = self._sent.typed
-            run_cells.record(name_of(typed, typed, self.number), self._sent.id, typed)
+        if name_of is None:
+            return
+        typed = self._sent.typed
+        run_cells.ran(file := name_of(typed, typed, self.number))
+        if self._sent.id is not None:
+            run_cells.record(file, self._sent.id, typed)
 
     def end(self) -> None:
         """The cell has ended here."""

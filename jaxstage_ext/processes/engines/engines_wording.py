@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from jaxstage_ext.processes.ended_wording import have_ended
+from jaxstage_ext.processes.ended_wording import have_ended, no_programs
 from jaxstage_ext.processes.engines.engine_answer import EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.whereabouts_wording import COORDINATOR
 from jaxstage_ext.report.text.units import duration, plural
@@ -53,6 +53,12 @@ def failed(index: int, failure: EngineFailure) -> str:
     if failure.kind is FailureKind.NOT_INSTALLED:
         return f"process {index} has no jaxstage_ext ({said}): install it there"
     return have_ended((index,), said) if failure.kind is FailureKind.DIED else f"process {index} raised {said}"
+
+
+def unanswered(index: int, failure: EngineFailure) -> str:
+    """The same of a process of a job that runs."""
+    is_over = failure.kind is FailureKind.DIED
+    return no_programs((index,), failure.message) if is_over else failed(index, failure)
 
 
 def took_too_long(seconds: float, what: str) -> str:

@@ -11,6 +11,8 @@ import sys
 import time
 from typing import IO, Any
 
+from jaxstage_ext.ir.sources import run_cells
+
 CELL, DONE, PROGRAM = "cell", "done", "program"
 _COMPILE_EVENT = "/jax/core/compile/backend_compile_duration"
 
@@ -41,7 +43,9 @@ def note(*what: Any) -> None:
 
 
 def _on_cell(info: Any) -> None:
-    note(CELL, time.time(), _cell_file(str(getattr(info, "raw_cell", ""))))
+    file = _cell_file(str(getattr(info, "raw_cell", "")))
+    run_cells.ran(file)
+    note(CELL, time.time(), file)
 
 
 def _on_done(result: Any) -> None:

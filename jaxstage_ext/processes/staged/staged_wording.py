@@ -69,7 +69,7 @@ def failed(group: Group, error: StagingError) -> str:
         return f"{process_names(group)}: {error.message}"
     at = f" at {error.place}" if error.place else ""
     if error.kind is StagingErrorKind.ENDED:
-        return ended_wording.have_ended(group, error.message)
+        return ended_wording.no_programs(group, error.message)
     if error.kind is StagingErrorKind.UNREACHED:
         return f"{process_names(group)} did not answer: {error.message or error.type}"
     said = ": ".join(part for part in (error.type, error.message) if part)

@@ -18,7 +18,7 @@ from jaxstage_ext import Inspection
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.processes.disagreement import DisagreementCause as Cause
-from jaxstage_ext.processes.ended_wording import have_ended
+from jaxstage_ext.processes.ended_wording import no_programs
 from jaxstage_ext.processes.staged.process_staging import StagingErrorKind
 from jaxstage_ext.processes.staged.staged_wording import begun
 
@@ -127,6 +127,8 @@ def test_a_process_that_has_died_is_said_and_the_other_is_shown(shell: Shell, jo
     assert found.processes is not None and not found.processes.agree
     assert found.processes.errors[1].kind is StagingErrorKind.ENDED
     assert [group.processes for group in found.processes.groups] == [(0,), (1,)]
-    assert begun(have_ended((1,), "killed by SIGKILL")) in found.processes.notes() and not found.processes.disagreements
+    assert (
+        begun(no_programs((1,), "killed by SIGKILL")) in found.processes.notes() and not found.processes.disagreements
+    )
     with pytest.raises((BadRequest, ValueError), match="process 1"):
         dispatch.answer([shown.program], "sharding_map", {"call": 0, "all": False, "value": 0})

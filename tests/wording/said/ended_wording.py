@@ -6,5 +6,6 @@ from jaxstage_ext.processes import ended_wording as wording
 
 SAID = {
     "one": wording.have_ended((1,), "killed by SIGKILL"),
+    "one of a job": wording.no_programs((1,), "killed by SIGKILL"),
     "several, no more is known": wording.have_ended((0, 1, 3), wording.ENDED),
 }

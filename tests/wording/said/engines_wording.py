@@ -40,6 +40,7 @@ SAID = {
     "no answer of one": [
         wording.failed(1, RAISED),
         wording.failed(1, EngineFailure(FailureKind.DIED, message="killed by SIGKILL")),
+        wording.unanswered(1, EngineFailure(FailureKind.DIED, message="killed by SIGKILL")),
         wording.failed(
             1, EngineFailure(FailureKind.NOT_INSTALLED, "ModuleNotFoundError", "No module named 'jaxstage_ext'")
         ),

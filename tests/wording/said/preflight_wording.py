@@ -7,8 +7,11 @@ from dataclasses import replace
 from jaxstage_ext.processes import preflight_wording as wording
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause
+from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 from jaxstage_ext.processes.program_texts import CodePlace
-from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin
+
+
+SUSPECT = Suspect(ValueOrigin.PROCESS, 9, "scale = jax.process_index()")
 
 
 def arrival(process: int, program: str = "jit_step", place: str = "train.py:31") -> Arrival:
@@ -16,11 +19,10 @@ def arrival(process: int, program: str = "jit_step", place: str = "train.py:31")
 
 
 def differ(part: ComparedPart, cause: DisagreementCause, groups: list[tuple[int, ...]]) -> Disagreement:
-    suspect = Suspect(ValueOrigin.PROCESS, 9, "scale = jax.process_index()")
-    place = CodePlace("train.py", 12, "y = x * scale", (suspect,))
+    place = CodePlace("train.py", 12, "y = x * scale", (SUSPECT,))
     arrivals = {process: arrival(process) for group in groups for process in group}
     return Disagreement(
-        cause, 3, arrivals, groups={part: groups}, place=place, suspect=suspect, collectives={0: 2, 1: 1}
+        cause, 3, arrivals, groups={part: groups}, place=place, suspect=SUSPECT, collectives={0: 2, 1: 1}
     )
 
 
@@ -44,7 +46,10 @@ SAID = {
     **{f"origin {origin.value}": wording.ORIGINS[origin] for origin in ValueOrigin},
     "parts": [wording.PARTS[part] for part in ComparedPart],
     "two differ": wording.headline(BRANCH),
-    "where the value comes from": wording.suspect_line(BRANCH),
+    "where the value comes from": [
+        wording.suspect_line(BRANCH),
+        wording.suspect_line(replace(BRANCH, suspect=replace(SUSPECT, cell="In [2] below %%px", line=12))),
+    ],
     "collectives": wording.collectives(BRANCH),
     "order": wording.headline(SWAPPED),
     "of what was only staged": [wording.headline(replace(each, number=0)) for each in (BRANCH, SWAPPED)],

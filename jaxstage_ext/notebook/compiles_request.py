@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
 
-_NAME_CELLS = "jaxstage_ext.ir.sources.run_cells:name_cells"
-
 
 class CompilesRequest(MagicRequest):
     """A magic's line. Raises UsageError for one that cannot be parsed."""
@@ -59,15 +57,14 @@ class CompilesRequest(MagicRequest):
     def _show_processes(self, is_assigned: bool) -> JobCompiles | None:
         """Show what all processes of the job have compiled. Returns it where the line is assigned."""
         from jaxstage_ext.api.compiles import compiles
-        from jaxstage_ext.notebook.engine_cells import px_cells
-        from jaxstage_ext.notebook.several.sent_cell import px_labels
+        from jaxstage_ext.notebook.engine_cells import NAME_CELLS, px_labels
         from jaxstage_ext.processes.engines.engine_errors import ProcessesError
         from jaxstage_ext.processes.engines.engine_job import current_job
         from jaxstage_ext.processes.engines.engines_wording import NO_ANSWER
 
         try:
             with interrupts_in_one_line(NO_ANSWER):
-                current_job().ask(_NAME_CELLS, px_labels(px_cells(self.ip)))
+                current_job().ask(NAME_CELLS, px_labels(self.ip))
                 made = compiles(processes=True)
         except ProcessesError as error:
             raise UsageError(str(error)) from None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.engine_cells import engine_line_names
+from jaxstage_ext.notebook.engine_cells import NAME_CELLS, engine_line_names, labels_of
 from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
@@ -33,6 +34,15 @@ def run(line: str, shell: Any) -> Any:
         return _COMMANDS[asked.command](asked, shell)
     except ProcessesError as error:
         raise UsageError(str(error)) from None
+
+
+def name_running_cell(number: int, cell: str) -> None:
+    """Tell the engines what a cell with `%%px` is called here, before it runs there. Nobody waits."""
+    if engine_job.has_job() and (labels := labels_of(number, cell)):
+        job = engine_job.current_job()
+        with contextlib.suppress(ProcessesError):
+            for process in job.processes:
+                job.channel.send(process, EngineCall(NAME_CELLS, (labels,)))
 
 
 def _start(asked: ProcessesLine, shell: Any) -> None:

@@ -40,6 +40,7 @@ _texts: OrderedDict[str, RunText] = OrderedDict()
 _labels: dict[str, str] = {}
 _order: OrderedDict[str, None] = OrderedDict()
 _lock = threading.Lock()
+_whose = ""
 _running: list[CellAtWork] = []
 
 
@@ -98,7 +99,13 @@ def name_cells(labels: Mapping[str, str]) -> None:
 
 def label_of(file: str, number: int) -> str:
     """The label of the cell with this file name and execution count: "In [5]", or what it was named."""
-    return _labels.get(os.path.basename(file)) or f"In [{number}]"
+    return _labels.get(os.path.basename(file)) or f"{_whose}In [{number}]"
+
+
+def are_of(whose: str) -> None:
+    """What stands before "In [5]" of cells that were not named, so that they are not taken for another notebook's."""
+    global _whose
+    _whose = whose
 
 
 def crc_of(text: str) -> int:
@@ -131,4 +138,5 @@ def forget() -> None:
         _texts.clear()
         _labels.clear()
         _order.clear()
+    are_of("")
     end()

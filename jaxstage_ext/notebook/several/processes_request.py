@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.ir.sources.source import cell_of
 from jaxstage_ext.notebook.cells.toplevel_await import awaits
-from jaxstage_ext.notebook.engine_cells import px_cells
+from jaxstage_ext.notebook.engine_cells import px_labels
 from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines import command_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
@@ -67,7 +67,7 @@ class ProcessesRequest(MagicRequest):
         return found[0] if len(found) == 1 else found
 
     def _sent(self, line: str, cell: str, python: str, typed: str, magic_line: int) -> SentCell:
-        known = self.running_cell.number, self._cell_id(), px_cells(self.ip)
+        known = self.running_cell.number, self._cell_id(), px_labels(self.ip)
         return SentCell(self.kind, line, cell, python, typed, magic_line, *known)
 
     @staticmethod

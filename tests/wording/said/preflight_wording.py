@@ -10,7 +10,6 @@ from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause
 from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 from jaxstage_ext.processes.program_texts import CodePlace
 
-
 SUSPECT = Suspect(ValueOrigin.PROCESS, 9, "scale = jax.process_index()")
 
 

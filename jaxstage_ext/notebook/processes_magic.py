@@ -98,8 +98,11 @@ def _status(asked: ProcessesLine, shell: Any) -> Any:
 
 
 def _where(asked: ProcessesLine, shell: Any) -> None:
-    found = engine_job.current_job().where()
+    job = engine_job.current_job()
+    found = job.where()
     lines = [*map(whereabouts_wording.where, found), whereabouts_wording.lost_coordinator(found)]
+    if (calls := job.unequal_calls(found)) is not None:
+        lines.append(whereabouts_wording.unequal(calls))
     print("\n".join(filter(None, lines)))
 
 

@@ -128,7 +128,8 @@ def _why_texts(
     if (cause := _by_suspect(place, tuple(ValueOrigin))) is not None:
         return place, cause
     if stage_differences.is_order_alone(before, after):
-        return place, DisagreementCause.SET_ORDER
+        is_of_set = before.has_sets or after.has_sets
+        return place, DisagreementCause.SET_ORDER if is_of_set else DisagreementCause.OPERATION_ORDER
     if stage_differences.explicit_collectives(before) != stage_differences.explicit_collectives(after):
         return place, DisagreementCause.COLLECTIVE_MORE
     if stage_differences.is_constant_alone(before, after):

@@ -29,6 +29,7 @@ class DisagreementCause(enum.Enum):
     HOST = "host"
     LOCAL_DATA = "local data"
     LOCAL_SHAPE = "shape of local data"
+    OPERATION_ORDER = "order of operations"
     PROGRAM_ORDER = "order of programs"
     DEVICE_ORDER = "devices"
     DONATION = "donation"

@@ -56,6 +56,7 @@ def program_texts(
         pending.device_ids,
         earlier,
         longest > _MOST_LINES,
+        places.have_sets(),
     )
 
 
@@ -110,6 +111,12 @@ class _Places:
                 stack.append(self._number(file.name, int(frames.line[frame])))
             frame = int(np.int64(frames.parent[frame]))
         return tuple(stack)
+
+    def have_sets(self) -> bool:
+        """Whether the files of these lines, and the cells that ran before, have anything without an order."""
+        files = {file for file, _ in self._known}
+        cells = cells_that_ran() if any(cell_of(file) is not None for file in files) else ()
+        return any(value_flow("".join(text_now(file))).has_sets for file in {*files, *cells})
 
     def _number(self, file: str, line: int) -> int:
         if (file, line) not in self._known:

@@ -61,6 +61,7 @@ def suspected(origin: ValueOrigin) -> list[CodePlace]:
 
 ADD = "    %0 = stablehlo.subtract %arg0, %arg1 : tensor<8xf32>"
 REDUCE = '    %1 = "stablehlo.all_reduce"(%0) : tensor<8xf32>'
+SWAPPED = [*LINES[:3], LINES[4], LINES[3], *LINES[5:]]
 SHAPED = [line.replace("8xf32", "4xf32") for line in LINES]
 DONATED = changed(1, MAIN.replace("%arg0: tensor<8xf32>", "%arg0: tensor<8xf32> {tf.aliasing_output = 0 : i32}"))
 CONSTANTS = [changed(3, f"    %1 = stablehlo.constant dense<{value}> : tensor<8xf32>") for value in (1, 2)]
@@ -70,7 +71,8 @@ CASES = {
     DisagreementCause.LOCAL_SHAPE: (texts(0), texts(1, SHAPED)),
     DisagreementCause.DONATION: (texts(0), texts(1, DONATED)),
     DisagreementCause.CAPTURED_VALUE: (texts(0, CONSTANTS[0]), texts(1, CONSTANTS[1])),
-    DisagreementCause.SET_ORDER: (texts(0), texts(1, [*LINES[:3], LINES[4], LINES[3], *LINES[5:]])),
+    DisagreementCause.OPERATION_ORDER: (texts(0), texts(1, SWAPPED)),
+    DisagreementCause.SET_ORDER: (texts(0), texts(1, SWAPPED, has_sets=True)),
     DisagreementCause.CLOCK: (texts(0), texts(1, changed(2, ADD), places=suspected(ValueOrigin.CLOCK))),
     DisagreementCause.OPTIONS: (texts(0), texts(1, options={"level": "2"})),
     DisagreementCause.VERSIONS: (texts(0), texts(1, environment={"jax": "2"})),

@@ -70,6 +70,20 @@ def test_names_are_those_of_their_function() -> None:
     assert value_flow(source).suspects(5) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "has"),
+    [
+        ("for n in self.names: f(n)", False),
+        ("for n in sorted(set(d)): f(n)", False),
+        ("class A:\n    def g(self):\n        self.names = {*d}", True),
+        ("names = dict.fromkeys(frozenset(d))", True),
+        ("size = len({1, 2})", False),
+    ],
+)
+def test_a_text_has_something_without_an_order_or_not(source: str, has: bool) -> None:
+    assert value_flow(source).has_sets is has
+
+
 CELLS = {
     "the step in the next cell": (["rate = 0.1 * (jax.process_index() + 1)"], "y = x * rate", PROCESS, "In [1]:1"),
     "by a name of the cell between": (["a = 1\nb = time.time()", "c = b + 1"], "y = x * c", CLOCK, "In [1]:2"),

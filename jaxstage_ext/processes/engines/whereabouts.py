@@ -68,10 +68,12 @@ class EngineNotes:
     Attributes:
       programs: the programs that span processes, in the order of their first runs.
       busy_since: when its cell began, in seconds since 1970; None where no cell runs.
+      cell: the file name of the last cell that began, without its folder; "" where that is unknown.
     """
 
     programs: tuple[ProgramPlace, ...] = ()
     busy_since: float | None = None
+    cell: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Whereabouts:
       is_inferred: whether the program is known by its name in the line alone.
       seconds: since its cell began, or since it was asked; None where that is unknown.
       reason: why it is unknown, or how it ended.
+      cell: as of `EngineNotes`.
     """
 
     process: int
@@ -93,6 +96,7 @@ class Whereabouts:
     is_inferred: bool = False
     seconds: float | None = None
     reason: str = ""
+    cell: str = ""
 
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -106,6 +110,7 @@ def notes_of(journal: str) -> EngineNotes:
     """What a journal tells; lines that are not whole are left out."""
     programs: list[ProgramPlace] = []
     since: float | None = None
+    cell = ""
     for line in journal.splitlines():
         try:
             kind, when, *rest = json.loads(line)
@@ -115,7 +120,8 @@ def notes_of(journal: str) -> EngineNotes:
             programs.append(ProgramPlace(*rest))
         elif kind in (CELL, DONE):
             since = when if kind == CELL else None
-    return EngineNotes(tuple(programs), since)
+            cell = os.path.basename(rest[0]) if kind == CELL else cell
+    return EngineNotes(tuple(programs), since, cell)
 
 
 def whereabouts(
@@ -126,14 +132,16 @@ def whereabouts(
     seconds = None if notes.busy_since is None else max(now - notes.busy_since, 0.0)
     if user is None:
         outer = _inner_activity(stack) or _outer_activity(stack, notes)
-        return Whereabouts(process, outer, seconds=None if outer is EngineActivity.IDLE else seconds)
+        seconds = None if outer is EngineActivity.IDLE else seconds
+        return Whereabouts(process, outer, seconds=seconds, cell=notes.cell)
     frame = stack[user]
     line = names(frame.file, frame.line)
     activity, program = _inner_activity(stack[:user]), _program(frame, notes)
     named = _named_program(line.code, notes) if program is None else None
     if activity in (None, EngineActivity.RESULT) and (program or named) is not None:
-        return Whereabouts(process, EngineActivity.PROGRAM, line, program or named, named is not None, seconds)
-    return Whereabouts(process, activity or EngineActivity.PYTHON, line, seconds=seconds)
+        is_inferred, program = named is not None, program or named
+        return Whereabouts(process, EngineActivity.PROGRAM, line, program, is_inferred, seconds, cell=notes.cell)
+    return Whereabouts(process, activity or EngineActivity.PYTHON, line, seconds=seconds, cell=notes.cell)
 
 
 def _program(frame: StackFrame, notes: EngineNotes) -> ProgramPlace | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.processes.ended_wording import ENDED
+from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import duration, plural
 
@@ -60,7 +62,21 @@ def lost_coordinator(found: Sequence[Whereabouts]) -> str:
     return COORDINATOR if 0 in ended and len(ended) > 1 else ""
 
 
-def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
+def unequal(found: UnequalCalls) -> str:
+    """That processes wait because others do not make the same calls, if it stays so."""
+    inside = ", ".join(f"process {process} in {clean(name) or 'a program'}" for process, name in found.inside)
+    if not found.finished:
+        return f"{inside}: if this stays so, their order of calls differs, or one makes a call more"
+    waiting = tuple(process for process, _ in found.inside)
+    one, who, name = len(waiting) == 1, process_names(waiting), clean(found.inside[0][1]) or "a program"
+    has = "has" if len(found.finished) == 1 else "have"
+    return (
+        f"{process_names(found.finished)} {has} finished the cell in which {who} {'is' if one else 'are'} in {name}: "
+        f"if this stays so, {who} {'makes' if one else 'make'} a call more and {'waits' if one else 'wait'} for ever"
+    )
+
+
+def no_answer(found: Sequence[Whereabouts], seconds: float, calls: UnequalCalls | None = None) -> str:
     """Not all processes have answered: where they are."""
-    each = "; ".join(map(where, found))
+    each = "; ".join([*map(where, found), *([unequal(calls)] if calls is not None else [])])
     return f"no answer from all processes after {duration(seconds)}: {each}"

@@ -91,6 +91,11 @@ class ValueFlow:
         order = list(ValueOrigin)
         return sorted(found, key=lambda suspect: (order.index(suspect.origin), not suspect.decides))
 
+    @property
+    def has_sets(self) -> bool:
+        """Whether anything is gone through here whose order differs by process, such as a set."""
+        return any(made.origin is ValueOrigin.SET_ORDER for node in ast.walk(self._tree) for made in self._own(node))
+
     def exported(self) -> dict[str, tuple[Made, ...]]:
         """The names that the file itself gives values, with those of such an origin that each holds."""
         names = sorted({name for scope, name in {*self._bound, *self._held} if scope is self._tree})
@@ -130,16 +135,20 @@ class ValueFlow:
     def _made(self, node: ast.AST) -> Iterator[Made]:
         """The origins of all that an expression or a statement takes."""
         for part in _parts(node):
-            if isinstance(part, ast.Call):
-                origin = origin_of_call(_dotted(part.func))
-                if origin is not None and not self._is_harmless(part, origin):
-                    yield self._made_at(origin, part.lineno)
-            elif isinstance(part, ast.Set | ast.SetComp) and not self._is_inside(part, _ORDERLESS):
-                yield self._made_at(ValueOrigin.SET_ORDER, part.lineno)
-            elif isinstance(part, ast.Attribute) and (origin := origin_of_attribute(part.attr)) is not None:
-                yield self._made_at(origin, part.lineno)
-            elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            yield from self._own(part)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 yield from self._of_name(part)
+
+    def _own(self, part: ast.AST) -> Iterator[Made]:
+        """The origin that an expression itself is."""
+        if isinstance(part, ast.Call):
+            origin = origin_of_call(_dotted(part.func))
+            if origin is not None and not self._is_harmless(part, origin):
+                yield self._made_at(origin, part.lineno)
+        elif isinstance(part, ast.Set | ast.SetComp) and not self._is_inside(part, _ORDERLESS):
+            yield self._made_at(ValueOrigin.SET_ORDER, part.lineno)
+        elif isinstance(part, ast.Attribute) and (origin := origin_of_attribute(part.attr)) is not None:
+            yield self._made_at(origin, part.lineno)
 
     def _is_harmless(self, call: ast.Call, origin: ValueOrigin) -> bool:
         """Whether a generator has a seed, or a set is only sorted or counted."""

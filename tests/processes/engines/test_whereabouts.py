@@ -10,7 +10,16 @@ import pytest
 from jaxstage_ext.processes.engines import whereabouts_wording as wording
 from jaxstage_ext.processes.engines.engine_job import names_by_file
 from jaxstage_ext.processes.engines.process_stack import StackFrame, stack_of
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity, EngineNotes, NamedLine, notes_of, whereabouts
+from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls, unequal_calls
+from jaxstage_ext.processes.engines.whereabouts import (
+    EngineActivity,
+    EngineNotes,
+    NamedLine,
+    ProgramPlace,
+    Whereabouts,
+    notes_of,
+    whereabouts,
+)
 
 STDLIB, LIBRARY = sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")
 CELL = "/tmp/ipykernel_7/123.py"
@@ -95,3 +104,36 @@ def test_names_and_code_are_one_clean_line() -> None:
     text = wording.where(found)
     assert "\n" not in text and "\x1b" not in text and len(text) < 120
     assert names_by_file("/no/such/file.py", 3) == NamedLine("file.py:3")
+
+
+def at(process: int, program: str = "", cell: str = "1.py", activity: EngineActivity | None = None) -> Whereabouts:
+    if not program:
+        return Whereabouts(process, activity or EngineActivity.IDLE, cell=cell)
+    return Whereabouts(process, EngineActivity.PROGRAM, program=ProgramPlace(program, CELL, 3, 3), cell=cell)
+
+
+def test_one_that_has_finished_the_cell_in_which_another_waits_makes_fewer_calls() -> None:
+    found = unequal_calls([at(0), at(1, "jit_step"), at(2)])
+    assert found == UnequalCalls(((1, "jit_step"),), (0, 2))
+    guard = unequal_calls([at(0), at(1, activity=EngineActivity.GUARD)])
+    assert guard == UnequalCalls(((1, ""),), (0,))
+    assert "1" in wording.unequal(found) and "jit_step" in wording.unequal(found)
+
+
+def test_two_in_different_programs_wait_for_each_other() -> None:
+    assert unequal_calls([at(0, "jit_step"), at(1, "jit_total")]) == UnequalCalls(((0, "jit_step"), (1, "jit_total")))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [at(0, "jit_step"), at(1, "jit_step")],
+        [at(0), at(1)],
+        [at(0, cell="2.py"), at(1, "jit_step")],
+        [at(0, cell=""), at(1, "jit_step", cell="")],
+        [at(0, activity=EngineActivity.PYTHON), at(1, "jit_step")],
+        [at(0, activity=EngineActivity.ENDED), at(1, "jit_step")],
+    ],
+)
+def test_of_others_it_is_not_said(found: list[Whereabouts]) -> None:
+    assert unequal_calls(found) is None

@@ -47,6 +47,11 @@ class StagedProcesses:
         """Whether all that were asked came to the same, with all that decides it known, and without an error."""
         return len(self.groups) == 1 and not self.errors and bool(self.groups[0].call.digests)
 
+    @property
+    def verdict(self) -> str:
+        """The first of `notes`: who differs, in what and why, or that all agree; "" where there is nothing to say."""
+        return next(iter(self.notes()), "")
+
     def label(self, group: StagedGroup) -> str:
         """What a group is called: "process 1", "processes 0, 2 and 3"."""
         return process_names(group.processes)
@@ -87,7 +92,7 @@ class StagedProcesses:
         told = {process for found in self.disagreements for process in found.ends}
         for error, group in groups.items():
             if error.name or not told.issuperset(group):
-                yield wording.begun(wording.failed(tuple(group), error))
+                yield f"{wording.begun(wording.failed(tuple(group), error))}."
 
     def table(self) -> Table:
         """A row a process: the group that it is in, counted from 1, the seconds of each stage, and its error."""

@@ -77,6 +77,8 @@ def test_processes_that_differ_have_an_entry_each_and_the_cause_with_its_line(sh
     assert str(why.place).endswith(":4") and str(why.place).startswith("In ["), why.place
     assert "jax.process_index() + 1" in repr(found.processes)
     assert "multiply" in repr(found.processes) or "mul" in repr(found.processes)
+    if stage == "compile":
+        assert seen.text.index(found.processes.verdict[:60]) < seen.text.index("▲ best")
     lines = found.targets["process 1"].difference(found).text("jaxpr")
     assert "2.0" in lines and "1.0" in lines
     assert Inspection.from_json(found.to_json()).summary()["notes"] == found.summary()["notes"]

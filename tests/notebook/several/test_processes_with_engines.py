@@ -127,8 +127,7 @@ def test_a_process_that_has_died_is_said_and_the_other_is_shown(shell: Shell, jo
     assert found.processes is not None and not found.processes.agree
     assert found.processes.errors[1].kind is StagingErrorKind.ENDED
     assert [group.processes for group in found.processes.groups] == [(0,), (1,)]
-    assert (
-        begun(no_programs((1,), "killed by SIGKILL")) in found.processes.notes() and not found.processes.disagreements
-    )
+    said = f"{begun(no_programs((1,), 'killed by SIGKILL'))}."
+    assert said in found.processes.notes() and not found.processes.disagreements
     with pytest.raises((BadRequest, ValueError), match="process 1"):
         dispatch.answer([shown.program], "sharding_map", {"call": 0, "all": False, "value": 0})

@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from jaxstage_ext.notebook.engine_cells import NAME_CELLS, engine_line_names, labels_of
 from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
+from jaxstage_ext.processes import ended_wording
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
@@ -19,6 +20,7 @@ from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.job_status import status_table
 from jaxstage_ext.processes.inside.engine_call import EngineCall
+from jaxstage_ext.report.text.process_names import process_names
 
 _GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
 _GUARD_TIMEOUT = 300.0
@@ -116,7 +118,7 @@ def _end(asked: ProcessesLine, shell: Any) -> None:
 def _process(job: EngineJob, index: int) -> EngineProcess:
     found = next((one for one in job.processes if one.process == index), None)
     if found is None:
-        raise UsageError(f"%processes end {index}: there are processes 0 to {job.size - 1}")
+        raise UsageError(f"%processes end {index}: there are {process_names(range(job.size))}")
     return found
 
 
@@ -127,7 +129,7 @@ def _guard(asked: ProcessesLine, shell: Any) -> None:
     with interrupts_in_one_line(wording.NO_ANSWER):
         answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
     failed = [wording.unanswered(each.process, each.failure) for each in answers if each.failure is not None]
-    print("; ".join(failed) or wording.guard(is_on))
+    print(ended_wording.joined(failed) or wording.guard(is_on))
 
 
 def _check_none() -> None:

@@ -34,7 +34,7 @@ def error_text(found: Disagreement, where: str) -> str:
     if found.differences and not found.fields:
         changed = [line for line in found.differences[0].lines if line.change in (LineChange.REMOVED, LineChange.ADDED)]
         lines += map(_line, changed[:_MOST_SHOWN])
-    return "\n".join([*lines, f"→ {wording.NEXT_STEPS[found.cause]}", f"report: {where}"])
+    return "\n".join([*lines, f"→ {wording.next_step(found)}", f"report: {where}"])
 
 
 def said(found: Disagreement) -> list[str]:
@@ -50,7 +50,7 @@ def differing_lines(found: Disagreement) -> list[str]:
 def _head(found: Disagreement) -> Iterator[str]:
     yield wording.headline(found)
     yield from _evidence(found)
-    yield f"→ {wording.NEXT_STEPS[found.cause]}"
+    yield f"→ {wording.next_step(found)}"
 
 
 def _evidence(found: Disagreement) -> list[str]:

@@ -41,28 +41,38 @@ CAUSES = {
     DisagreementCause.OPTIONS: "the compile options differ",
     DisagreementCause.UNKNOWN: "no cause is known",
 }
+_OF_ALL, _BROADCAST = "jax.make_array_from_process_local_data", "multihost_utils.broadcast_one_to_all(value)"
 NEXT_STEPS = {
     DisagreementCause.ERROR: "Mend the error; the other processes are stopped so that they do not wait for ever.",
     DisagreementCause.LEFT: "Run the same programs in all processes, inside or outside the block.",
-    DisagreementCause.ABSENT: "See what that process does, for example by py-spy; preflight(timeout=...) waits longer.",
+    DisagreementCause.ABSENT: (
+        "See what that process does: %processes where in a notebook, py-spy elsewhere; preflight(timeout=...) waits "
+        "longer."
+    ),
     DisagreementCause.VERSIONS: "Install the same versions everywhere.",
     DisagreementCause.FLAGS: "Give all processes the same XLA_FLAGS and LIBTPU_INIT_ARGS.",
     DisagreementCause.PROCESS_BRANCH: (
-        "Run the same code in all processes; what must differ goes into an array that is sharded over them, for the "
-        "values of arguments are not compared."
+        "Run the same code in all processes. What must differ goes into an array that is sharded over them: "
+        f"{_OF_ALL}. A plain argument may differ unnoticed, for values are not compared."
     ),
-    DisagreementCause.CLOCK: "Take the value in process 0 and send it: multihost_utils.broadcast_one_to_all(value).",
+    DisagreementCause.CLOCK: f"Take the value in process 0 and send it: {_BROADCAST}.",
     DisagreementCause.RANDOM: "Give all processes the same seed, or broadcast the value from process 0.",
     DisagreementCause.SET_ORDER: "Sort it: sorted(names). PYTHONHASHSEED=0 hides this on one machine only.",
     DisagreementCause.HOST: "Give all processes the same value, or broadcast it from process 0.",
-    DisagreementCause.LOCAL_DATA: "Make the array of all processes with jax.make_array_from_process_local_data.",
+    DisagreementCause.LOCAL_DATA: (
+        f"Make one array of what all processes hold, with {_OF_ALL}, and give that as an argument; reduce it in the "
+        "program where one value is wanted."
+    ),
     DisagreementCause.LOCAL_SHAPE: "Give every process a batch of the same shape; drop or pad the last one.",
     DisagreementCause.OPERATION_ORDER: "Go through what decides the order, such as a list, alike in all processes.",
     DisagreementCause.PROGRAM_ORDER: "Call the same programs in the same order in all processes.",
     DisagreementCause.DEVICE_ORDER: "Make the mesh from jax.devices() in all processes, in the same order.",
     DisagreementCause.DONATION: "Give donate_argnums the same value everywhere.",
     DisagreementCause.COLLECTIVE_MORE: "Call the collective in all processes or in none.",
-    DisagreementCause.CAPTURED_VALUE: "Give the value as an argument, or broadcast it from process 0.",
+    DisagreementCause.CAPTURED_VALUE: (
+        f"Take the value in process 0 and send it: {_BROADCAST}. As an argument it would differ unnoticed, for values "
+        "are not compared."
+    ),
     DisagreementCause.OPTIONS: "Give compiler_options and jax.config the same values everywhere.",
     DisagreementCause.UNKNOWN: "Read the lines that differ, in the report.",
 }
@@ -87,6 +97,12 @@ def cause(found: Disagreement) -> str:
     """Why, in half a sentence."""
     absent = process_names(tuple(found.ends) or found.absent) if found.absent else ""
     return CAUSES[found.cause].format(absent=absent, seconds=duration(found.seconds))
+
+
+def next_step(found: Disagreement) -> str:
+    """What to do about it. Whatever decides which program comes next, all must run the same."""
+    is_order = found.differing is ComparedPart.ORDER and not found.absent
+    return NEXT_STEPS[DisagreementCause.PROGRAM_ORDER if is_order else found.cause]
 
 
 def _who(found: Disagreement) -> str:

@@ -17,6 +17,7 @@ from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines import command_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
 from jaxstage_ext.notebook.several.sent_cell import SentCell
+from jaxstage_ext.processes.ended_wording import joined
 from jaxstage_ext.processes.engines.engine_answer import FailureKind
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import ProcessStaging, StagingError, StagingErrorKind
@@ -88,11 +89,11 @@ class ProcessesRequest(MagicRequest):
         if any(each.processes is not None and each.processes.disagreements for each in found):
             job.ask(FORGET)
         if not found:
-            raise UsageError("; ".join(failures(cell)))
+            raise UsageError(joined(failures(cell)))
         self.bind(found[0] if len(found) == 1 else found)
         self._show(found)
         if all(one.error is not None for each in found for one in each.targets.values()):
-            raise UsageError("; ".join(failures(cell)))
+            raise UsageError(joined(failures(cell)))
         return found
 
     def _job(self) -> EngineJob:

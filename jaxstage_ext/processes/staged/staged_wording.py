@@ -15,7 +15,7 @@ _NEXT = {
 }
 RUN = "--processes only stages the call in the processes; to run it there, use %%px"
 VERSUS = "--vs compares with an Inspection of this kernel; leave out --processes, or use .difference(before)"
-AWAITS = "a cell with --processes cannot await; run the cell with %%px first, and name the call on the magic's line"
+AWAITS = "a cell with --processes cannot await, and with %%px it would never end; write it without await"
 INTERRUPTED = "the processes may go on with it; %processes where says where they are"
 NO_SUCH_CALL = "the cell has fewer calls there"
 _WORDS = ("process", "different", "the ")
@@ -53,12 +53,12 @@ def shown(group: Group, all_processes: Group) -> str:
 def difference(found: Disagreement, is_shared: bool) -> list[str]:
     """Who differs, in what and why, in lines; of a program that several processes share also what to do about it."""
     head, *evidence = preflight_report.said(found)
-    return [f"{begun(head)}.", *map(str.strip, evidence), *([next_step(found.cause)] if is_shared else [])]
+    return [f"{begun(head)}.", *map(str.strip, evidence), *([next_step(found)] if is_shared else [])]
 
 
-def next_step(cause: DisagreementCause) -> str:
+def next_step(found: Disagreement) -> str:
     """What to do about a difference."""
-    return _NEXT.get(cause) or preflight_wording.NEXT_STEPS[cause]
+    return _NEXT.get(found.cause) or preflight_wording.next_step(found)
 
 
 def failed(group: Group, error: StagingError) -> str:
@@ -112,7 +112,7 @@ def busy(process: int) -> str:
 
 def unasked(asked: Sequence[int], size: int) -> str:
     """That a process that a line names does not exist."""
-    many = f"are processes 0 to {size - 1}" if size > 1 else "is process 0 alone"
+    many = f"are {process_names(range(size))}" if size > 1 else "is process 0 alone"
     return f"--processes {','.join(map(str, asked))}: there is no process {max(asked)}; there {many}"
 
 

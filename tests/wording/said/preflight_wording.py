@@ -44,6 +44,9 @@ SAID = {
     **{f"part {part.value}": wording.headline(differ(part, DisagreementCause.UNKNOWN, FOUR)) for part in ComparedPart},
     **{f"origin {origin.value}": wording.ORIGINS[origin] for origin in ValueOrigin},
     "parts": [wording.PARTS[part] for part in ComparedPart],
+    "next step, another order by the process index": wording.next_step(
+        replace(SWAPPED, cause=DisagreementCause.PROCESS_BRANCH)
+    ),
     "two differ": wording.headline(BRANCH),
     "where the value comes from": [
         wording.suspect_line(BRANCH),

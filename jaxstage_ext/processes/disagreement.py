@@ -32,6 +32,7 @@ class DisagreementCause(enum.Enum):
     OPERATION_ORDER = "order of operations"
     PROGRAM_ORDER = "order of programs"
     DEVICE_ORDER = "devices"
+    MESH = "mesh"
     DONATION = "donation"
     COLLECTIVE_MORE = "one collective more"
     CAPTURED_VALUE = "captured value"
@@ -78,6 +79,7 @@ class Disagreement:
       groups: the processes that agree, for each part that is known of all.
       place: the first of the user's lines whose text differs, or the call.
       suspect: the value in that line that can differ.
+      call: where the program is called, where that takes a value that can differ, and nothing nearer does.
       collectives: the operations by which processes exchange data, per process, where their numbers differ.
       is_donation: whether nothing but what is donated differs in the StableHLO.
       seconds: how long the others were waited for.
@@ -94,6 +96,7 @@ class Disagreement:
     """Options, versions, flags and types of arguments that differ: their texts, by name and process."""
     place: CodePlace | None = None
     suspect: Suspect | None = None
+    call: CodePlace | None = None
     collectives: Mapping[int, int] = field(default_factory=dict)
     earlier: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """The names of the programs before this one, by process."""

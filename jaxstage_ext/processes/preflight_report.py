@@ -57,7 +57,8 @@ def _evidence(found: Disagreement) -> list[str]:
     """The lines that say why."""
     code = f"  {found.place}: {found.place.code}" if found.place is not None and found.place.code else ""
     suspect, collectives = wording.suspect_line(found), wording.collectives(found)
-    return [line for line in (code, suspect and f"  {suspect}", collectives and f"  {collectives}") if line]
+    said = (suspect, wording.call_line(found), collectives)
+    return [line for line in (code, *(f"  {one}" for one in said if one)) if line]
 
 
 def _processes(found: Disagreement) -> Iterator[str]:

@@ -35,6 +35,7 @@ CAUSES = {
     DisagreementCause.OPERATION_ORDER: "the programs have the same operations in another order",
     DisagreementCause.PROGRAM_ORDER: "the programs come in another order, or one process runs a program more",
     DisagreementCause.DEVICE_ORDER: "the programs run on different devices, or on the same in another order",
+    DisagreementCause.MESH: "the meshes have different axes",
     DisagreementCause.DONATION: "different arguments are donated",
     DisagreementCause.COLLECTIVE_MORE: "the programs have different numbers of collectives",
     DisagreementCause.CAPTURED_VALUE: "a constant in the program has different values, such as a captured variable",
@@ -67,6 +68,7 @@ NEXT_STEPS = {
     DisagreementCause.OPERATION_ORDER: "Go through what decides the order, such as a list, alike in all processes.",
     DisagreementCause.PROGRAM_ORDER: "Call the same programs in the same order in all processes.",
     DisagreementCause.DEVICE_ORDER: "Make the mesh from jax.devices() in all processes, in the same order.",
+    DisagreementCause.MESH: "Make the mesh with the same names and sizes of axes in all processes.",
     DisagreementCause.DONATION: "Give donate_argnums the same value everywhere.",
     DisagreementCause.COLLECTIVE_MORE: "Call the collective in all processes or in none.",
     DisagreementCause.CAPTURED_VALUE: (
@@ -142,6 +144,15 @@ def suspect_line(found: Disagreement) -> str:
     if suspect is None or place is None or (not suspect.cell and suspect.line == place.line):
         return ""
     return f"{ORIGINS[suspect.origin]} comes from {suspect.cell or place.label}:{suspect.line}: {suspect.code}"
+
+
+def call_line(found: Disagreement) -> str:
+    """What the call takes that can differ, where nothing nearer explains the difference; "" where that is nothing."""
+    if found.call is None:
+        return ""
+    suspect = found.call.suspects[0]
+    origin = f"{suspect.cell or found.call.label}:{suspect.line}: {suspect.code}"
+    return f"the call at {found.call} takes {ORIGINS[suspect.origin]}, from {origin}"
 
 
 def ended(end: ProcessEnd) -> str:

@@ -15,10 +15,12 @@ class UnequalCalls:
     Attributes:
       inside: the program that each is in, or waits at the guard for, by process; "" where its name is unknown.
       finished: those that have finished the cell which the others are in; () where all are in different programs.
+      failed: those of them that did so with an error.
     """
 
     inside: tuple[tuple[int, str], ...]
     finished: tuple[int, ...] = ()
+    failed: tuple[int, ...] = ()
 
 
 def unequal_calls(found: Sequence[Whereabouts]) -> UnequalCalls | None:
@@ -27,7 +29,8 @@ def unequal_calls(found: Sequence[Whereabouts]) -> UnequalCalls | None:
     inside = tuple((one.process, one.program.name if one.program is not None else "") for one in waiting)
     cells = {one.cell for one in waiting}
     idle = [one for one in found if one.activity is EngineActivity.IDLE and one.cell]
-    finished = tuple(one.process for one in idle if cells == {one.cell})
+    finished = [one for one in idle if cells == {one.cell}]
     if finished:
-        return UnequalCalls(inside, finished)
+        failed = tuple(one.process for one in finished if one.has_failed)
+        return UnequalCalls(inside, tuple(one.process for one in finished), failed)
     return UnequalCalls(inside) if len({name for _, name in inside if name}) > 1 else None

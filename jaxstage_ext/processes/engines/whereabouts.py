@@ -69,11 +69,13 @@ class EngineNotes:
       programs: the programs that span processes, in the order of their first runs.
       busy_since: when its cell began, in seconds since 1970; None where no cell runs.
       cell: the file name of the last cell that began, without its folder; "" where that is unknown.
+      has_failed: whether the last cell that ended did so with an error.
     """
 
     programs: tuple[ProgramPlace, ...] = ()
     busy_since: float | None = None
     cell: str = ""
+    has_failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Whereabouts:
       is_inferred: whether the program is known by its name in the line alone.
       seconds: since its cell began, or since it was asked; None where that is unknown.
       reason: why it is unknown, or how it ended.
-      cell: as of `EngineNotes`.
+      cell, has_failed: as of `EngineNotes`.
     """
 
     process: int
@@ -97,6 +99,7 @@ class Whereabouts:
     seconds: float | None = None
     reason: str = ""
     cell: str = ""
+    has_failed: bool = False
 
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -110,7 +113,7 @@ def notes_of(journal: str) -> EngineNotes:
     """What a journal tells; lines that are not whole are left out."""
     programs: list[ProgramPlace] = []
     since: float | None = None
-    cell = ""
+    cell, has_failed = "", False
     for line in journal.splitlines():
         try:
             kind, when, *rest = json.loads(line)
@@ -121,7 +124,8 @@ def notes_of(journal: str) -> EngineNotes:
         elif kind in (CELL, DONE):
             since = when if kind == CELL else None
             cell = os.path.basename(rest[0]) if kind == CELL else cell
-    return EngineNotes(tuple(programs), since, cell)
+            has_failed = kind == DONE and not all(rest)
+    return EngineNotes(tuple(programs), since, cell, has_failed)
 
 
 def whereabouts(
@@ -133,7 +137,7 @@ def whereabouts(
     if user is None:
         outer = _inner_activity(stack) or _outer_activity(stack, notes)
         seconds = None if outer is EngineActivity.IDLE else seconds
-        return Whereabouts(process, outer, seconds=seconds, cell=notes.cell)
+        return Whereabouts(process, outer, seconds=seconds, cell=notes.cell, has_failed=notes.has_failed)
     frame = stack[user]
     line = names(frame.file, frame.line)
     activity, program = _inner_activity(stack[:user]), _program(frame, notes)

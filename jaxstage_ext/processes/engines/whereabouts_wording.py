@@ -64,15 +64,28 @@ def lost_coordinator(found: Sequence[Whereabouts]) -> str:
 
 def unequal(found: UnequalCalls) -> str:
     """That processes wait because others do not make the same calls, if it stays so."""
-    inside = ", ".join(f"process {process} in {clean(name) or 'a program'}" for process, name in found.inside)
     if not found.finished:
+        inside = ", ".join(f"process {process} is {_in(name)}" for process, name in found.inside)
         return f"{inside}: if this stays so, their order of calls differs, or one makes a call more"
-    waiting = tuple(process for process, _ in found.inside)
-    one, who, name = len(waiting) == 1, process_names(waiting), clean(found.inside[0][1]) or "a program"
-    has = "has" if len(found.finished) == 1 else "have"
+    waiting, name = tuple(process for process, _ in found.inside), found.inside[0][1]
+    is_one, who = len(waiting) == 1, process_names(waiting)
+    end = " for ever" if name else " in vain"
     return (
-        f"{process_names(found.finished)} {has} finished the cell in which {who} {'is' if one else 'are'} in {name}: "
-        f"if this stays so, {who} {'makes' if one else 'make'} a call more and {'waits' if one else 'wait'} for ever"
+        f"{_finished(found)}, in which {who} {'is' if is_one else 'are'} {_in(name)}: if this stays so, "
+        f"{who} {'makes' if is_one else 'make'} a call more and {'waits' if is_one else 'wait'}{end}"
+    )
+
+
+def _in(name: str) -> str:
+    return f"in {clean(name)}" if name else "at the guard"
+
+
+def _finished(found: UnequalCalls) -> str:
+    """Who has finished the cell, those with an error first."""
+    well = tuple(process for process in found.finished if process not in found.failed)
+    kinds = ((found.failed, "ended the cell with an error"), (well, "finished the cell"))
+    return " and ".join(
+        f"{process_names(who)} {'has' if len(who) == 1 else 'have'} {what}" for who, what in kinds if who
     )
 
 

@@ -1,6 +1,6 @@
 """What an engine notes for the kernel to read when it does not answer: cells that run, programs that span processes.
 
-A line of JSON each: [CELL, time, file name], [DONE, time], [PROGRAM, time, name, file, line, count of processes].
+A line of JSON each: [CELL, time, file name], [DONE, time, success], [PROGRAM, time, name, file, line, processes].
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _on_cell(info: Any) -> None:
 
 
 def _on_done(result: Any) -> None:
-    note(DONE, time.time())
+    note(DONE, time.time(), bool(getattr(result, "success", True)))
 
 
 def _on_scalar(event: str, value: float, **details: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sysconfig
+from dataclasses import replace
 
 import pytest
 
@@ -118,6 +119,17 @@ def test_one_that_has_finished_the_cell_in_which_another_waits_makes_fewer_calls
     guard = unequal_calls([at(0), at(1, activity=EngineActivity.GUARD)])
     assert guard == UnequalCalls(((1, ""),), (0,))
     assert "1" in wording.unequal(found) and "jit_step" in wording.unequal(found)
+
+
+def test_a_journal_tells_whether_the_last_cell_failed() -> None:
+    ends = [notes_of("\n".join(map(json.dumps, [*JOURNAL, ["done", 101.0, ended]]))) for ended in (True, False)]
+    assert [notes.has_failed for notes in (BUSY, *ends)] == [False, False, True]
+    again = notes_of(
+        "\n".join(map(json.dumps, [*JOURNAL, ["done", 101.0, False], ["cell", 102.0, "/t/ipykernel_1/7.py"]]))
+    )
+    assert (again.has_failed, again.cell) == (False, "7.py")
+    failed = unequal_calls([replace(at(0), has_failed=True), at(1, "jit_step")])
+    assert failed == UnequalCalls(((1, "jit_step"),), (0,), (0,))
 
 
 def test_two_in_different_programs_wait_for_each_other() -> None:

@@ -52,6 +52,7 @@ SAID = {
         wording.suspect_line(BRANCH),
         wording.suspect_line(replace(BRANCH, suspect=replace(SUSPECT, cell="In [2] below %%px", line=12))),
     ],
+    "what the call takes": wording.call_line(replace(BRANCH, call=CodePlace("train.py", 31, "f(s, x)", (SUSPECT,)))),
     "collectives": wording.collectives(BRANCH),
     "order": wording.headline(SWAPPED),
     "of what was only staged": [wording.headline(replace(each, number=0)) for each in (BRANCH, SWAPPED)],

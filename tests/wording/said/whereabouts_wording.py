@@ -25,6 +25,7 @@ SAID = {
         wording.unequal(UnequalCalls(((1, "jit_step"),), (0,))),
         wording.unequal(UnequalCalls(((1, "jit_step"), (3, "jit_step")), (0, 2))),
         wording.unequal(UnequalCalls(((1, ""),), (0,))),
+        wording.unequal(UnequalCalls(((1, "jit_step"),), (0, 2), (0,))),
     ],
     "in different programs": wording.unequal(UnequalCalls(((0, "jit_step"), (1, "jit_total")))),
     "no answer, and why": wording.no_answer([IN_PROGRAM], 5.02, UnequalCalls(((0, "jit_step"),), (1,))),

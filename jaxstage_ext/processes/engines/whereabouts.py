@@ -6,7 +6,7 @@ import enum
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxstage_ext.ir.sources import source
@@ -141,7 +141,7 @@ def whereabouts(
     frame = stack[user]
     line = names(frame.file, frame.line)
     activity, program = _inner_activity(stack[:user]), _program(frame, notes)
-    named = _named_program(line.code, notes) if program is None else None
+    named = _named_program(line.code, dict(frame.jitted), notes) if program is None else None
     if activity in (None, EngineActivity.RESULT) and (program or named) is not None:
         is_inferred, program = named is not None, program or named
         return Whereabouts(process, EngineActivity.PROGRAM, line, program, is_inferred, seconds, cell=notes.cell)
@@ -154,10 +154,16 @@ def _program(frame: StackFrame, notes: EngineNotes) -> ProgramPlace | None:
     return next(here, None)
 
 
-def _named_program(code: str, notes: EngineNotes) -> ProgramPlace | None:
-    """The last program of a function whose name a line of code has."""
-    words = set(_NAME.findall(code))
-    return next((one for one in reversed(notes.programs) if one.name.removeprefix("jit_") in words), None)
+def _named_program(code: str, jitted: Mapping[str, str], notes: EngineNotes) -> ProgramPlace | None:
+    """The last program of a function whose name a line of code has, or for which a name of it stands."""
+    words = _NAME.findall(code)
+    names = {_plain(name) for word in words for name in (word, jitted.get(word, "")) if name}
+    return next((one for one in reversed(notes.programs) if _plain(one.name.removeprefix("jit_")) in names), None)
+
+
+def _plain(name: str) -> str:
+    """The name of a function, and of its program, without what only one of them has: "<lambda>" is "_lambda" there."""
+    return re.sub(r"\W", "_", name).strip("_")
 
 
 def _is_users(frame: StackFrame) -> bool:

@@ -107,6 +107,21 @@ def test_names_and_code_are_one_clean_line() -> None:
     assert names_by_file("/no/such/file.py", 3) == NamedLine("file.py:3")
 
 
+def test_a_program_is_known_by_the_function_that_a_name_stands_for() -> None:
+    notes = notes_of(json.dumps(["program", 100.5, "jit__lambda", "/other.py", 3, 2]))
+    text = f"""\
+Thread 0x00007f22 (most recent call first):
+  File "{CELL}", line 3 in train
+    jitted step = <lambda>
+    jitted other = total
+  File "{CELL}", line 5 in <module>
+"""
+    stack = stack_of(text, 0x7F22)
+    assert [frame.jitted for frame in stack] == [(("step", "<lambda>"), ("other", "total")), ()]
+    assert where([*stack, *LOOP], notes, "y = step(x)")[0] is EngineActivity.PROGRAM
+    assert where([*stack, *LOOP], notes, "y = other(x)")[0] is EngineActivity.PYTHON
+
+
 def at(process: int, program: str = "", cell: str = "1.py", activity: EngineActivity | None = None) -> Whereabouts:
     if not program:
         return Whereabouts(process, activity or EngineActivity.IDLE, cell=cell)

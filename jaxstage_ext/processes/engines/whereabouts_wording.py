@@ -69,10 +69,10 @@ def unequal(found: UnequalCalls) -> str:
         return f"{inside}: if this stays so, their order of calls differs, or one makes a call more"
     waiting, name = tuple(process for process, _ in found.inside), found.inside[0][1]
     is_one, who = len(waiting) == 1, process_names(waiting)
-    end = " for ever" if name else " in vain"
+    more = "" if found.failed else f"{'makes' if is_one else 'make'} a call more and "
     return (
-        f"{_finished(found)}, in which {who} {'is' if is_one else 'are'} {_in(name)}: if this stays so, "
-        f"{who} {'makes' if is_one else 'make'} a call more and {'waits' if is_one else 'wait'}{end}"
+        f"{who} {'is' if is_one else 'are'} {_in(name)}, in a cell that {_finished(found)}: if this stays so, "
+        f"{who} {more}{'waits' if is_one else 'wait'} {'for ever' if name else 'in vain'}"
     )
 
 
@@ -81,9 +81,9 @@ def _in(name: str) -> str:
 
 
 def _finished(found: UnequalCalls) -> str:
-    """Who has finished the cell, those with an error first."""
+    """Who has finished a cell, those with an error first."""
     well = tuple(process for process in found.finished if process not in found.failed)
-    kinds = ((found.failed, "ended the cell with an error"), (well, "finished the cell"))
+    kinds = ((found.failed, "ended with an error"), (well, "finished"))
     return " and ".join(
         f"{process_names(who)} {'has' if len(who) == 1 else 'have'} {what}" for who, what in kinds if who
     )

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxstage_ext.processes.ended_wording import ENDED
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_client import ClientChannel
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
@@ -106,6 +107,6 @@ def _join(engines: EngineSet) -> None:
 def _how(client: Any, process: EngineProcess) -> str | None:
     """What is known of the end of an engine: that it is gone."""
     if process.engine not in client.ids:
-        return wording.ENDED
+        return ENDED
     stacks = process.stacks
-    return wording.ENDED if stacks is not None and os.path.exists(stacks.path) and not stacks.is_here else None
+    return ENDED if stacks is not None and os.path.exists(stacks.path) and not stacks.is_here else None

@@ -10,7 +10,11 @@ import threading
 from typing import Any
 
 from jaxstage_ext.compilation.events import listening
+from jaxstage_ext.ir.sources import run_cells
 from jaxstage_ext.processes.inside import engine_journal, engine_sharing, joining, stack_teller
+
+ENGINES = "engine's "
+"""What stands before "In [5]" of cells that an engine counts itself, since the notebook did not say which they are."""
 
 
 class _Stacks:
@@ -36,6 +40,7 @@ def prepare(folder: str, kept: tuple[str, int] | None = None) -> dict[str, Any]:
         stack_teller.begin(_path("stacks"))
         engine_journal.begin(_path("journal"))
         listening.start()
+        run_cells.are_of(ENGINES)
     facts = joining.joined_facts()
     engine_sharing.begin(folder, facts["process"], kept)
     return facts | {

@@ -20,8 +20,10 @@ class StagingErrorKind(enum.Enum):
     """A name is not defined in the process."""
     RAISED = "raised"
     """The cell, or a stage, raised an exception."""
+    ENDED = "ended"
+    """The process has ended, before or while it was asked; the message is what is known of how."""
     UNREACHED = "unreached"
-    """The process did not answer: it died, or asking it failed."""
+    """Asking the process failed."""
 
 
 @dataclass(frozen=True)

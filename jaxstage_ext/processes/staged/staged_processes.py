@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from jaxstage_ext.processes import preflight_report
 from jaxstage_ext.processes.disagreement import Disagreement, Group
-from jaxstage_ext.processes.preflight_wording import processes as processes_in_words
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import CallStaging, StagingError
 from jaxstage_ext.processes.staged.shared_compiles import compile_notes, has_readers
 from jaxstage_ext.processes.staged.staged_groups import StagedGroup
 from jaxstage_ext.report.table import Column, Table
+from jaxstage_ext.report.text.process_names import process_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,14 @@ class StagedProcesses:
         """Whether all that were asked came to the same, with all that decides it known, and without an error."""
         return len(self.groups) == 1 and not self.errors and bool(self.groups[0].call.digests)
 
+    @property
+    def verdict(self) -> str:
+        """The first of `notes`: who differs, in what and why, or that all agree; "" where there is nothing to say."""
+        return next(iter(self.notes()), "")
+
     def label(self, group: StagedGroup) -> str:
         """What a group is called: "process 1", "processes 0, 2 and 3"."""
-        return processes_in_words(group.processes)
+        return process_names(group.processes)
 
     def notes(self, group: StagedGroup | None = None) -> list[str]:
         """What a reader has to know, in sentences, of all of it or beside the program of one group."""
@@ -91,7 +96,7 @@ class StagedProcesses:
         told = {process for found in self.disagreements for process in found.ends}
         for error, group in groups.items():
             if error.name or not told.issuperset(group):
-                yield wording.begun(wording.failed(tuple(group), error))
+                yield f"{wording.begun(wording.failed(tuple(group), error))}."
 
     def table(self) -> Table:
         """A row a process: the group that it is in, counted from 1, the seconds of each stage, and its error.

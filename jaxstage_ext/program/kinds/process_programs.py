@@ -49,7 +49,7 @@ def process_programs(groups: Sequence[ReportOfGroup], staged: StagedProcesses) -
         program.processes = staged
     if not any(group.label for group in groups):
         return programs[0].targets
-    table = _compared(programs)
+    table = _compared(programs, staged)
     labelled = by_label(programs)
     for row, program in enumerate(programs):
         _stand_beside(program, row, table)
@@ -72,10 +72,10 @@ def _of_group(group: ReportOfGroup) -> list[Program]:
     return programs
 
 
-def _compared(programs: Sequence[Program]) -> Mapping[str, Any]:
-    """The table of all, a row a program."""
+def _compared(programs: Sequence[Program], staged: StagedProcesses) -> Mapping[str, Any]:
+    """The table of all, a row a program, below what is to be known of all."""
     rows = [row for program in programs if (row := saved_figures(program)) is not None]
-    return dict(Comparison.of(programs[0].name, rows).to_dict())
+    return dict(Comparison.of(programs[0].name, rows, staged.verdict).to_dict())
 
 
 def _stand_beside(program: Program, row: int, table: Mapping[str, Any]) -> None:

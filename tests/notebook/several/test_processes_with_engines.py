@@ -20,9 +20,11 @@ from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.processes.disagreement import DisagreementCause as Cause
+from jaxstage_ext.processes.ended_wording import no_programs
 from jaxstage_ext.processes.engines.engine_start import StartedJob
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import StagingErrorKind
+from jaxstage_ext.processes.staged.staged_wording import begun
 
 pytestmark = pytest.mark.once(
     "engines, processes and the wire, which are ours; real jobs of both versions are in "
@@ -177,7 +179,9 @@ def test_a_process_that_has_died_is_said_and_the_other_is_shown(shell: Shell, jo
     os.kill(job.processes[1].pid, signal.SIGKILL)
     found = inspection(shell, "%%lower --processes -o ins\ntotal(x)")
     assert found.processes is not None and not found.processes.agree
-    assert found.processes.errors[1].kind is StagingErrorKind.UNREACHED
+    assert found.processes.errors[1].kind is StagingErrorKind.ENDED
     assert [group.processes for group in found.processes.groups] == [(0,), (1,)]
+    said = f"{begun(no_programs((1,), 'killed by SIGKILL'))}."
+    assert said in found.processes.notes() and not found.processes.disagreements
     with pytest.raises((BadRequest, ValueError), match="process 1"):
         dispatch.answer([shown.program], "sharding_map", {"call": 0, "all": False, "value": 0})

@@ -49,6 +49,7 @@ def sentences(merged: MergedCompiles) -> Iterator[str]:
     """What else is to be said of all processes, the most important first."""
     if (difference := merged.order_difference) is not None:
         yield order(difference)
+    yield from stopped(merged)
     for one in [one for one in merged.programs if {*one.absent} - {*merged.missing}][:_NAMED]:
         yield absent(one, merged)
     if merged.programs:
@@ -67,6 +68,13 @@ def order(difference: OrderDifference) -> str:
         f"The order differs: as program {difference.place} of those in common, {each}. Programs that exchange data "
         "must be called in one order, or the job hangs or computes wrong values."
     )
+
+
+def stopped(merged: MergedCompiles) -> Iterator[str]:
+    """What the guard stopped; nothing where it stopped nothing."""
+    if found := merged.stopped:
+        names = some([f"{program(name)} in {process_names(who)}" for name, who in found.items()], _NAMED)
+        yield f"The guard stopped {names}: never compiled, never run."
 
 
 def absent(one: JobProgram, merged: MergedCompiles) -> str:

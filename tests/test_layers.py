@@ -95,16 +95,16 @@ ROOMS = {
     ),
     "api.profile": ("report", "core", "profiling", "program", "api.inspection", "api.inspect"),
     "api.preflight": ("processes",),
+    "api.job_compile_history": ("processes", "processes.engines", "program", "panel"),
     "api.compiles": (
         "report",
         "core",
         "compilation",
-        "processes",
-        "processes.engines",
         "program",
         "views",
         "panel",
         "api.inspection",
+        "api.job_compile_history",
     ),
     "notebook": (
         "report",
@@ -127,6 +127,7 @@ ROOMS = {
         "api.load",
         "api.xla_dump",
         "api.compiles",
+        "api.job_compile_history",
         "api.find_shardings",
     ),
     "__init__": (

@@ -23,8 +23,8 @@ from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.compiles import CompileHistory, CompileWatch
+    from jaxstage_ext.api.job_compile_history import JobCompileHistory
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
-    from jaxstage_ext.processes.shown_job_compiles import JobCompiles
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
 
@@ -56,7 +56,7 @@ class CompilesRequest(MagicRequest):
             return None
         return shown if not self.options.json else None
 
-    def _show_processes(self, is_assigned: bool) -> JobCompiles | None:
+    def _show_processes(self, is_assigned: bool) -> JobCompileHistory | None:
         """Show what all processes of the job have compiled. Returns it where the line is assigned."""
         from jaxstage_ext.api.compiles import compiles
         from jaxstage_ext.notebook.engine_cells import px_cells
@@ -66,7 +66,7 @@ class CompilesRequest(MagicRequest):
         from jaxstage_ext.processes.engines.engines_wording import NO_ANSWER
 
         try:
-            current_job().ask(_NAME_CELLS, px_labels(px_cells(self.ip)))
+            current_job().tell(_NAME_CELLS, px_labels(px_cells(self.ip)))
             made = compiles(processes=True)
         except ProcessesError as error:
             raise UsageError(str(error)) from None
@@ -206,7 +206,7 @@ def _some(names: Any) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def _written(shown: CompileHistory | JobCompiles, file: str) -> str:
+def _written(shown: CompileHistory | JobCompileHistory, file: str) -> str:
     path = Path(os.path.expanduser(file))
     try:
         path.write_text(shown.to_json(), "utf-8", "replace")

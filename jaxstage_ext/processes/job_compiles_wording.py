@@ -19,6 +19,7 @@ NO_RECORD, STILL_RUNS = "a process has no record of it", "a process still compil
 NOT_RUN = "this stage did not run"
 NOT_ENDED = "it has not ended"
 NOT_COMPARED = "not compared: only the first programs with differing keys are"
+SAVED = "why it was compiled is not saved; run the cell again to ask the process"
 NOTHING = "No process has compiled anything."
 _NAMED, _LONGEST_VALUE, _LONGEST_NAME = 3, 80, 120
 _ON_CPU = (
@@ -100,6 +101,21 @@ def waiting(merged: MergedCompiles) -> str:
         f"Waiting for the slowest took at most {duration(total)} in all; the longest was {duration(longest)} for "
         f"process {last} at {program(worst.name)}."
     )
+
+
+def no_process(process: int) -> str:
+    """The process that is asked is none of the job."""
+    return f"the job has no process {process} any more"
+
+
+def untold(process: int, why: str) -> str:
+    """A process does not say why it compiled."""
+    return f"process {process} does not say: {why}"
+
+
+def dropped(process: int, number: int) -> str:
+    """A process's log does not have a record any more."""
+    return f"the log of process {process} no longer has #{number}"
 
 
 def clock(merged: MergedCompiles) -> str:

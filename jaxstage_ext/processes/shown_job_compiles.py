@@ -32,13 +32,17 @@ class JobCompiles(MergedCompiles):
 
         Operations outside any jitted function on a process's own devices have rows only with `eager`.
         """
+        return _records(self.listed(eager))
+
+    def listed(self, eager: bool = False) -> list[tuple[int, CompileRowForm]]:
+        """What `table` has rows of: the process and its record."""
         listed = [
             (log["process"], row)
             for log in self.logs
             for row in log["rows"]
             if eager or not row["is_eager"] or len(row["processes"]) > 1
         ]
-        return _records(sorted(listed, key=lambda pair: pair[1]["began"]))
+        return sorted(listed, key=lambda pair: pair[1]["began"])
 
     def by_program(self) -> Table:
         """One row a program of several processes: the slowest, the wait for it, and what the persistent cache did."""
@@ -78,10 +82,16 @@ class JobCompiles(MergedCompiles):
         """The table as versioned JSON, eager operations included; `Table.from_json` reads it."""
         return self.table(eager=True).to_json()
 
-    def _parts(self) -> list[Part]:
+    @property
+    def said(self) -> list[str]:
+        """What is to be said of all processes, the most important first."""
+        return [wording.headline(self), *filter(None, wording.sentences(self)), *self._of_cache()]
+
+    @property
+    def parts(self) -> list[Part]:
+        """What is said, and the tables that have rows."""
         programs, records = self.by_program(), self.table()
-        said = [wording.headline(self), *filter(None, wording.sentences(self))]
-        return [*said, *self._of_cache(), *([programs] if len(programs) else []), *([records] if len(records) else [])]
+        return [*self.said, *([programs] if len(programs) else []), *([records] if len(records) else [])]
 
     def _of_cache(self) -> list[str]:
         uses = self.cache_uses
@@ -93,10 +103,10 @@ class JobCompiles(MergedCompiles):
         return [said, *([wording.keys(first[0][0], first[1], platform)] if first is not None else [])]
 
     def __repr__(self) -> str:
-        return text_of(self._parts())
+        return text_of(self.parts)
 
     def _repr_html_(self) -> str:
-        return html_of(self._parts())
+        return html_of(self.parts)
 
 
 def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from jaxstage_ext.processes.engines import engines_wording, locating, whereabouts_wording
-from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_errors import NoJob
 from jaxstage_ext.processes.engines.engine_process import EngineChannel, PendingAnswer
 from jaxstage_ext.processes.engines.engine_process import EngineProcess as EngineProcess
@@ -55,6 +55,7 @@ class EngineJob:
         *arguments: object,
         patience: float | None = None,
         only: Sequence[int] | None = None,
+        limit: float | None = None,
     ) -> tuple[EngineAnswer, ...]:
         """Have each engine import "package.module:function" and call it with these arguments.
 
@@ -65,6 +66,7 @@ class EngineJob:
           *arguments: what it is called with.
           patience: the seconds after which a line says where each process is; 5 unless given.
           only: the indices of the processes to ask; all unless given.
+          limit: the seconds after which those that have not answered are not waited for; it then prints no line.
 
         Returns:
           An answer for each process asked, in the order of their indices.
@@ -75,8 +77,16 @@ class EngineJob:
         chosen = [one for one in self.processes if only is None or one.process in only]
         call = EngineCall(function, arguments)
         pending = [self.channel.send(one, call) for one in chosen]
+        if limit is not None:
+            return self._answers_within(limit, chosen, pending)
         self._wait(pending, PATIENCE if patience is None else patience)
         return tuple(one.answer() for one in pending)
+
+    def tell(self, function: str, *arguments: object) -> None:
+        """Have each engine make a call, before what it is asked next, and wait for none. Raises as `ask`."""
+        call = EngineCall(function, arguments)
+        for one in self.processes:
+            self.channel.send(one, call)
 
     def activate(self) -> None:
         """Have `%px` and `%%px` run in these processes, where they are ours."""
@@ -95,6 +105,23 @@ class EngineJob:
                 if time.monotonic() - began > next_line:
                     next_line *= 2
                     self.say(whereabouts_wording.no_answer(self.where(), time.monotonic() - began))
+
+    def _answers_within(
+        self, limit: float, chosen: Sequence[EngineProcess], pending: Sequence[PendingAnswer]
+    ) -> tuple[EngineAnswer, ...]:
+        end = time.monotonic() + limit
+        for one in pending:
+            while not one.wait(SLICE) and time.monotonic() < end:
+                pass
+        late = [asked.process for asked, one in zip(chosen, pending, strict=True) if not one.wait(0)]
+        where = {one.process: one for one in self.where()} if late else {}
+        messages = {process: whereabouts_wording.late(where[process], limit) for process in late}
+        return tuple(
+            EngineAnswer(asked.process, failure=EngineFailure(FailureKind.LATE, message=messages[asked.process]))
+            if asked.process in messages
+            else one.answer()
+            for asked, one in zip(chosen, pending, strict=True)
+        )
 
     def where(self) -> list[Whereabouts]:
         """Where each process is just now, in their order. Takes about a second at most."""

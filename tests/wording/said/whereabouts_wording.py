@@ -21,5 +21,6 @@ SAID = {
     "all ended": wording.lost_coordinator(ENDED),
     "one ended": wording.lost_coordinator(ENDED[1:]),
     "no answer": wording.no_answer([IN_PROGRAM, Whereabouts(1, EngineActivity.IDLE)], 5.02),
+    "late": wording.late(IN_PROGRAM, 5.0),
     "no last program": wording.NOT_HERE,
 }

@@ -174,6 +174,11 @@ class MergedCompiles:
         return {name: tuple(dict.fromkeys(processes)) for name, processes in found.items()}
 
     @property
+    def uses_cache(self) -> bool:
+        """Whether a compile of any process asked JAX's persistent cache while a folder was in use."""
+        return any(use.asked for use in self.cache_uses)
+
+    @property
     def cache_uses(self) -> tuple[CacheUse, ...]:
         """What the persistent cache did in each process."""
         return tuple(_cache_use(log) for log in self.logs)

@@ -16,8 +16,9 @@ from jaxstage_ext.report.text.units import duration, plural
 
 OTHER_CLOCK = "the processes are on several hosts, whose clocks are not compared"
 NO_RECORD, STILL_RUNS = "a process has no record of it", "a process still compiles it"
+NO_LOG = "not all processes gave their log"
 NOT_RUN = "this stage did not run"
-NOT_ENDED = "it has not ended"
+NOT_ENDED = "this stage has not ended, or did not run"
 NOT_COMPARED = "not compared: only the first programs with differing keys are"
 SAVED = "why it was compiled is not saved; run the cell again to ask the process"
 NOTHING = "No process has compiled anything."
@@ -43,11 +44,15 @@ def headline(merged: MergedCompiles) -> str:
     shared = plural(len(merged.programs), "program")
     spent = f", {duration(slowest)} in the slowest process of each" if merged.programs else ""
     more = f"; {plural(own, 'program')} of one process alone" if own else ""
-    return f"{plural(len(merged.logs), 'process', 'processes')}: {shared} of several processes{spent}{more}"
+    of_all = f"{len(merged.logs):,} of " if merged.missing else ""
+    count = plural(len(merged.logs) + len(merged.missing), "process", "processes")
+    return f"{of_all}{count}: {shared} of several processes{spent}{more}"
 
 
 def sentences(merged: MergedCompiles) -> Iterator[str]:
     """What else is to be said of all processes, the most important first."""
+    for process, why in merged.missing.items():
+        yield no_log(process, why)
     if (difference := merged.order_difference) is not None:
         yield order(difference)
     yield from stopped(merged)
@@ -56,8 +61,6 @@ def sentences(merged: MergedCompiles) -> Iterator[str]:
     if merged.programs:
         yield waiting(merged)
     yield clock(merged)
-    for process, why in merged.missing.items():
-        yield f"No log of process {process}: {why}."
     if left_out := sum(log["left_out"] for log in merged.logs):
         yield f"{plural(left_out, 'older record')} left the logs."
 
@@ -91,6 +94,8 @@ def waiting(merged: MergedCompiles) -> str:
     if not merged.shares_clock:
         return f"How long processes waited for the slowest is unknown: {OTHER_CLOCK}."
     known = [(waited, one) for one in merged.programs if (waited := merged.waited(one)) is not None]
+    if not known and merged.missing:
+        return f"How long processes waited for the slowest is unknown: {NO_LOG}."
     if not known:
         return "How long processes waited for the slowest is unknown: no program was compiled by all of its processes."
     longest, worst = max(known, key=lambda pair: pair[0])
@@ -101,6 +106,11 @@ def waiting(merged: MergedCompiles) -> str:
         f"Waiting for the slowest took at most {duration(total)} in all; the longest was {duration(longest)} for "
         f"process {last} at {program(worst.name)}."
     )
+
+
+def no_log(process: int, why: str) -> str:
+    """Why a process is left out."""
+    return f"No log of process {process}: {why}."
 
 
 def no_process(process: int) -> str:

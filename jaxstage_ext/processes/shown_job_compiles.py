@@ -49,7 +49,10 @@ class JobCompiles(MergedCompiles):
         made = self.programs
         waits = [self.waited(one) for one in made]
         compared = [self.keys.get((one.name, one.time)) for one in made]
-        parts = [wording.differing_parts(keys, one.has_other_keys) for keys, one in zip(compared, made, strict=True)]
+        parts = [
+            wording.differing_parts(keys, one.has_other_keys and self.uses_cache)
+            for keys, one in zip(compared, made, strict=True)
+        ]
         reasons: dict[Place, str] = {}
         for at, (one, waited, differing) in enumerate(zip(made, waits, parts, strict=True)):
             reasons |= {} if waited is not None else {(at, "wait"): self._why_no_wait(one)}
@@ -72,6 +75,8 @@ class JobCompiles(MergedCompiles):
     def _why_no_wait(self, one: JobProgram) -> str:
         if not self.shares_clock:
             return wording.OTHER_CLOCK
+        if not {*self.missing}.isdisjoint(one.absent):
+            return wording.NO_LOG
         return wording.NO_RECORD if one.absent else wording.STILL_RUNS
 
     def to_pandas(self) -> Any:
@@ -94,12 +99,11 @@ class JobCompiles(MergedCompiles):
         return [*self.said, *([programs] if len(programs) else []), *([records] if len(records) else [])]
 
     def _of_cache(self) -> list[str]:
-        uses = self.cache_uses
-        if not any(use.asked for use in uses):
+        if not self.uses_cache:
             return []
         platform = self.logs[0]["platform"]
         first = next(iter(self.keys.items()), None)
-        said = f"JAX's persistent cache: {'; '.join(map(wording.cache_use, uses))}."
+        said = f"JAX's persistent cache: {'; '.join(map(wording.cache_use, self.cache_uses))}."
         return [said, *([wording.keys(first[0][0], first[1], platform)] if first is not None else [])]
 
     def __repr__(self) -> str:
@@ -117,7 +121,10 @@ def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:
         "compile": [row["compile"] for row in rows],
     }
     reasons: dict[Place, str] = {
-        (at, name): wording.NOT_RUN for name, taken in stages.items() for at, one in enumerate(taken) if one is None
+        (at, name): wording.NOT_RUN if rows[at]["ended"] is not None else wording.NOT_ENDED
+        for name, taken in stages.items()
+        for at, one in enumerate(taken)
+        if one is None
     }
     columns = {
         "process": Column([process for process, _ in listed], is_whole=True, doc="Its index in the job."),

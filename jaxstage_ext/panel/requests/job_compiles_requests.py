@@ -24,13 +24,13 @@ _RECORDS = {
     "number": "#",
     "program": "program",
     "line": "line",
-    "when": "when",
-    "trace": "trace",
-    "lower": "lower",
     "compile": "compile",
     "outcome": "outcome",
-    "caches": "caches",
+    "trace": "trace",
+    "lower": "lower",
+    "when": "when",
     "processes": "runs on",
+    "caches": "caches",
 }
 _PROGRAMS = {
     "program": "program",
@@ -42,6 +42,7 @@ _PROGRAMS = {
     "persistent cache": "persistent cache",
     "cache keys differ in": "cache keys differ in",
 }
+_OF_CACHE = ("persistent cache", "cache keys differ in")
 
 
 def job_program(programs: Programs, params: Params) -> JobCompilesProgram:
@@ -58,7 +59,8 @@ def listed(programs: Programs, params: Params, most: int) -> Answer:
     table = program.records()
     eager = np.array(program.is_eager(), np.int32)
     shown = range(max(0, len(table) - most), len(table))
-    with_eager = Table(table.name, {**table.columns, "eager": Column(eager)}, table.reasons).take(shown)
+    more = {"eager": Column(eager), "when": _when(table)}
+    with_eager = Table(table.name, {**table.columns, **more}, table.reasons).take(shown)
     result, buffers = wire_form.packed_table(with_eager, _RECORDS, beside=("eager",))
     return result | {
         "sentences": list(program.said),
@@ -69,14 +71,24 @@ def listed(programs: Programs, params: Params, most: int) -> Answer:
     }, buffers
 
 
+def _when(table: Table) -> Column:
+    """The moments, without the day where all are of one."""
+    moments = [str(moment) for moment in table["when"]]
+    days = {moment.partition(" ")[0] for moment in moments}
+    short = [moment.partition(" ")[2] for moment in moments] if len(days) == 1 else moments
+    return Column(short, doc=table.columns["when"].doc)
+
+
 def _get_records(programs: Programs, params: Params) -> Answer:
     return listed(programs, params, MOST_ROWS)
 
 
 def _get_programs(programs: Programs, params: Params) -> Answer:
     """The programs of several processes."""
-    table = job_program(programs, params).by_program()
-    return wire_form.packed_table(table.take(range(min(len(table), MOST_PROGRAMS))), _PROGRAMS)
+    program = job_program(programs, params)
+    table = program.by_program()
+    titles = {name: title for name, title in _PROGRAMS.items() if program.uses_cache or name not in _OF_CACHE}
+    return wire_form.packed_table(table.take(range(min(len(table), MOST_PROGRAMS))), titles)
 
 
 def _get_record(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:

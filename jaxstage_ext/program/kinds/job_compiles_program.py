@@ -50,6 +50,11 @@ class JobCompilesProgram(SessionView):
         """Whether the processes can be asked anew."""
         return self._newest is not None
 
+    @property
+    def uses_cache(self) -> bool:
+        """Whether JAX's persistent cache is in use in any process."""
+        return self.compiles.uses_cache
+
     def by_program(self) -> Table:
         """One row a program of several processes."""
         return self.compiles.by_program()

@@ -7,13 +7,15 @@ import { type Field, type Grid, readTable } from "../../wire/tables";
 import { textIn, textsOf } from "../../wire/texts";
 
 const WIDTHS = { process: 56, number: 40, trace: 64, lower: 64, compile: 68, wait: 68, seconds: 68, slowest: 60 };
-const MOST_PX = byName<number>({ program: 300, line: 170, when: 170, caches: 320, "persistent cache": 320, "cache keys differ in": 240 });
+const MOST_PX = byName<number>({ program: 300, line: 170, when: 170, outcome: 150, caches: 320, "persistent cache": 320, "cache keys differ in": 240 });
+/** What is missing of these did not run, or has not ended. */
+const STAGES = new Set(["trace", "lower", "compile"]);
 const USUAL_MOST_PX = 120;
 const MOST_PROCESSES = 4096;
 
 /** As wide as what it holds. */
 function fitted(field: Field): Field {
-  if (field.kind === "number") return { ...field, isBestSmall: field.name === "process" || field.name === "number" };
+  if (field.kind === "number") return { ...field, isBestSmall: field.name === "process" || field.name === "number", ...(STAGES.has(field.name) && { missing: "–" }) };
   const least = widthOfTexts([...field.strings, field.missing], field.title, [40, MOST_PX[field.name] ?? USUAL_MOST_PX]);
   const shown = field.name === "line" || field.name === "caches" ? { missing: "–", isEmptyKnown: true } : {};
   return { ...field, ...shown, least, isFixed: field.name !== "program", isCode: field.name === "program" };

@@ -123,7 +123,7 @@ function Body({ records, programs, width, onFull, onRefreshed }: Props) {
     setList("records");
   };
   return (
-    <div class="jxs-jc jxs-column" data-narrow={width <= NARROW_PX}>
+    <div class="jxs-jc jxs-column jxs-grow" data-narrow={width <= NARROW_PX}>
       <Head records={records} />
       <div class="jxs-filter-bar jxs-strip">
         <FilterBox label="Filter the compiles" placeholder="Filter by program, line" value={query} onInput={setQuery} />

@@ -25,8 +25,10 @@ class ClockSkew:
 
     Attributes:
       process: its index.
-      ahead: how far its clock is ahead of that of process 0, with the starts that the profiles state; the median.
-      uncertainty: half of the collectives give a value this near; of fewer than four, all values that are possible.
+      ahead: how far its clock is ahead of that of process 0, with the starts that the profiles state; the median of the
+        quarter of the collectives in which processes spent the least time together.
+      uncertainty: half of these give a value this near, and these take no longer; of fewer than four collectives, all
+        values that are possible.
       count: how many collectives there are.   kinds: what they are, such as "all-reduce", the most frequent first.
       drift: how much further ahead it is at the end of the profile than at its start; 0 where that is not certain.
       is_by_order: whether collectives were paired by their order, because the profiles do not tell which launch of a

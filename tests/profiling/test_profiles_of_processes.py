@@ -169,6 +169,16 @@ def test_few_collectives_bound_the_skew_for_nobody_leaves_before_the_last_began(
     assert (skew.ahead, skew.uncertainty) == ((30 + 60) * 10**6 // 2, 15 * 10**6), "130 - 100 and 150 - 90"
 
 
+def test_collectives_that_take_long_tell_less_than_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every three, two take 400 µs, and process 1 leaves 90 µs after process 0; the third takes 20 µs."""
+    takes = [20 if step % 3 == 0 else 400 for step in range(24)]
+    late = [0 if take == 20 else 90 for take in takes]
+    ends = [[time + took for time, took in zip(TIMES, takes, strict=True)] for _ in (0, 1)]
+    ends[1] = [end + more for end, more in zip(ends[1], late, strict=True)]
+    made = opened(monkeypatch, *(exchanging(each, TIMES, range(24), hosts=(str(at),)) for at, each in enumerate(ends)))
+    assert (made.skews[0].ahead, made.skews[0].uncertainty) == (0, 20 * 10**6)
+
+
 def test_a_clock_that_runs_faster_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
     made = opened(monkeypatch, exchanging(TIMES, launches=range(24)), other(0, drift=0.01))
     assert made.skews[0].drift == pytest.approx(0.01 * 18 * STEP * 10**6, rel=0.05)

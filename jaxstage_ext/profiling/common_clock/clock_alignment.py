@@ -20,7 +20,7 @@ from jaxstage_ext.report.recording import NANOSECOND, SECOND, HostClocks, Record
 
 MOST_APART = 3600 * 10**9
 """Nanoseconds between the starts of the first and the last profile of a job; those further apart are of others."""
-_FEW = 4
+_FEW, _BEST = 4, 0.25
 _SURE = 3
 """Uncertainties beyond which a difference is one."""
 _ONE_CLOCK = SECOND // 1000
@@ -98,7 +98,8 @@ def _skew(process: int, common: Sequence[CommonExchange], first: ProcessExchange
     ends = np.array([mine.end - other.end for mine, other in zip(own, its, strict=True)], np.int64)
     lowest = max(mine.begin - other.end for mine, other in zip(own, its, strict=True))
     highest = min(mine.end - other.begin for mine, other in zip(own, its, strict=True))
-    ahead, uncertainty = _centre(ends, lowest, highest)
+    taken = np.array([min(m.end - m.begin, o.end - o.begin) for m, o in zip(own, its, strict=True)], np.int64)
+    ahead, uncertainty = _centre(ends, taken, lowest, highest)
     kinds = Counter(first.ops.kind(one.of[0].op) for one in common)
     return ClockSkew(
         process,
@@ -111,18 +112,20 @@ def _skew(process: int, common: Sequence[CommonExchange], first: ProcessExchange
     )
 
 
-def _centre(ends: Numbers, lowest: int, highest: int) -> tuple[int, int]:
-    """How far a clock is ahead, and how uncertain that is.
+def _centre(ends: Numbers, taken: Numbers, lowest: int, highest: int) -> tuple[int, int]:
+    """How far a clock is ahead, and how uncertain that is, by the quarter of the collectives that took least.
 
-    Nobody leaves a collective before the last one has begun it, which bounds the difference.
+    Nobody leaves a collective before the last one has begun it, which bounds the difference. When in what the exchange
+    takes from then on each one leaves is not known.
     """
     if len(ends) < _FEW and lowest <= highest:
         return (lowest + highest) // 2, (highest - lowest) // 2
-    ahead = int(np.median(ends))
-    quarter, three_quarters = np.percentile(ends, [25, 75])
+    best = taken <= np.quantile(taken, _BEST)
+    ahead = int(np.median(ends[best]))
+    quarter, three_quarters = np.percentile(ends[best], [25, 75])
     if lowest <= highest:
         ahead = min(max(ahead, lowest), highest)
-    return ahead, int(three_quarters - quarter) // 2
+    return ahead, max(int(three_quarters - quarter) // 2, int(np.median(taken[best])))
 
 
 def _drift(ends: Numbers) -> int:

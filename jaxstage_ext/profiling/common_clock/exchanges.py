@@ -148,7 +148,7 @@ def common_exchanges(processes: Sequence[ProcessExchanges], is_one_clock: bool) 
 
 
 def _by_launch(processes: Sequence[ProcessExchanges]) -> Iterator[CommonExchange]:
-    """Launches have other numbers in processes one of which has its program from a cache; then there are none."""
+    """None where launches have other numbers, as of programs with other file names in them, or one from a cache."""
     runs = [process.by_launch() for process in processes]
     for instruction, launch in runs[0]:
         for each in _same_number([of.get((instruction, launch), []) for of in runs]):

@@ -76,6 +76,7 @@ ROOMS = {
         "ir",
         "core",
         "profiling",
+        "processes.engines",
         "program",
         "views",
         "panel",

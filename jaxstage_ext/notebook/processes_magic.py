@@ -8,9 +8,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.engine_cells import engine_line_names
+from jaxstage_ext.notebook.engine_cells import engine_line_names, px_cells
 from jaxstage_ext.notebook.failures import in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
+from jaxstage_ext.notebook.several.sent_cell import px_labels
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
@@ -64,6 +65,7 @@ def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
 
 def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     job.names = engine_line_names(shell)
+    job.cell_labels = lambda: px_labels(px_cells(shell))
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()

@@ -75,7 +75,7 @@ def newest_cell(file: str) -> str | None:
 
 
 def name_cells(labels: Mapping[str, str]) -> None:
-    """What cells are called that were sent here from a notebook, by the last part of their files' names."""
+    """What cells are called that a notebook sent to engines, by the last part of their files' names there."""
     with _lock:
         _labels.update(labels)
 
@@ -83,6 +83,11 @@ def name_cells(labels: Mapping[str, str]) -> None:
 def label_of(file: str, number: int) -> str:
     """The label of the cell with this file name and execution count: "In [5]", or what it was named."""
     return _labels.get(os.path.basename(file)) or f"In [{number}]"
+
+
+def label_elsewhere(file: str) -> str | None:
+    """What a cell was named that ran in another process's kernel under this file name; None where none was."""
+    return _labels.get(os.path.basename(file)) if "ipykernel_" in file else None
 
 
 def crc_of(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jaxstage_ext.processes.engines import engines_wording, locating, whereabouts_wording
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
@@ -36,6 +36,7 @@ class EngineJob:
       notes: what is to be known of it, such as that its processes have different versions.
       say: prints a line for the user.
       names: how a line of code is named to the user.
+      cell_labels: what the cells are called that ran in its processes, by the names of their files there.
     """
 
     def __init__(self, processes: Sequence[EngineProcess], channel: EngineChannel, is_ours: bool) -> None:
@@ -43,6 +44,7 @@ class EngineJob:
         self.notes: tuple[str, ...] = ()
         self.say: Callable[[str], object] = print
         self.names: LineNames = names_by_file
+        self.cell_labels: Callable[[], Mapping[str, str]] = dict
 
     @property
     def size(self) -> int:

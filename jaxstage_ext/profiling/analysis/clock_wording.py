@@ -42,6 +42,8 @@ def clocks(recording: Recording) -> Iterator[str]:
 
 
 def _measured(skew: ClockSkew) -> str:
+    if abs(skew.ahead) <= skew.uncertainty:
+        return f"By {_collectives(skew)}, process {skew.process}'s clock is that of process 0 to {_uncertainty(skew)}."
     return (
         f"By {_collectives(skew)}, process {skew.process}'s clock seems {_ahead(skew)} that of process 0 "
         f"({_uncertainty(skew)}), which is not corrected."

@@ -94,29 +94,27 @@ def _refutes(skew: ClockSkew) -> bool:
 
 
 def _skew(process: int, common: Sequence[CommonExchange], first: ProcessExchanges, by_order: bool) -> ClockSkew:
-    own, its = ([one.of[number] for one in common] for number in (process, 0))
-    ends = np.array([mine.end - other.end for mine, other in zip(own, its, strict=True)], np.int64)
-    lowest = max(mine.begin - other.end for mine, other in zip(own, its, strict=True))
-    highest = min(mine.end - other.begin for mine, other in zip(own, its, strict=True))
-    taken = np.array([min(m.end - m.begin, o.end - o.begin) for m, o in zip(own, its, strict=True)], np.int64)
+    begin, end = (_of(common, process, name) for name in ("begin", "end"))
+    others_begin, others_end = (_of(common, 0, name) for name in ("begin", "end"))
+    ends = end - others_end
+    about = int(np.median(ends))
+    taken = np.maximum(end - about, others_end) - np.maximum(begin - about, others_begin)
+    lowest, highest = max((begin - others_end).tolist()), min((end - others_begin).tolist())
     ahead, uncertainty = _centre(ends, taken, lowest, highest)
     kinds = Counter(first.ops.kind(one.of[0].op) for one in common)
-    return ClockSkew(
-        process,
-        ahead,
-        uncertainty,
-        len(common),
-        tuple(kind for kind, _ in kinds.most_common()),
-        _drift(ends),
-        by_order,
-    )
+    named = tuple(kind for kind, _ in kinds.most_common())
+    return ClockSkew(process, ahead, uncertainty, len(common), named, _drift(ends), by_order)
+
+
+def _of(common: Sequence[CommonExchange], process: int, name: str) -> Numbers:
+    return np.array([getattr(one.of[process], name) for one in common], np.int64)
 
 
 def _centre(ends: Numbers, taken: Numbers, lowest: int, highest: int) -> tuple[int, int]:
     """How far a clock is ahead, and how uncertain that is, by the quarter of the collectives that took least.
 
-    Nobody leaves a collective before the last one has begun it, which bounds the difference. When in what the exchange
-    takes from then on each one leaves is not known.
+    Nobody leaves a collective before the last one has begun it, which bounds the difference. When each one leaves in
+    what it takes from then on is not known.
     """
     if len(ends) < _FEW and lowest <= highest:
         return (lowest + highest) // 2, (highest - lowest) // 2

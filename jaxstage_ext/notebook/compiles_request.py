@@ -15,7 +15,7 @@ from IPython.display import display
 
 from jaxstage_ext.notebook import staging
 from jaxstage_ext.notebook.cells.cell import run_cell
-from jaxstage_ext.notebook.failures import in_one_line, pointing_at
+from jaxstage_ext.notebook.failures import interrupts_in_one_line, pointing_at
 from jaxstage_ext.notebook.line_traceback import traceback_at
 from jaxstage_ext.notebook.lines import compiles_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
-
-_NAME_CELLS = "jaxstage_ext.ir.sources.run_cells:name_cells"
 
 
 class CompilesRequest(MagicRequest):
@@ -59,23 +57,17 @@ class CompilesRequest(MagicRequest):
     def _show_processes(self, is_assigned: bool) -> JobCompileHistory | None:
         """Show what all processes of the job have compiled. Returns it where the line is assigned."""
         from jaxstage_ext.api.compiles import compiles
-        from jaxstage_ext.notebook.engine_cells import px_cells
-        from jaxstage_ext.notebook.several.sent_cell import px_labels
+        from jaxstage_ext.notebook.engine_cells import NAME_CELLS, px_labels
         from jaxstage_ext.processes.engines.engine_errors import ProcessesError
         from jaxstage_ext.processes.engines.engine_job import current_job
         from jaxstage_ext.processes.engines.engines_wording import NO_ANSWER
 
         try:
-            current_job().tell(_NAME_CELLS, px_labels(px_cells(self.ip)))
-            made = compiles(processes=True)
+            with interrupts_in_one_line(NO_ANSWER):
+                current_job().tell(NAME_CELLS, px_labels(self.ip))
+                made = compiles(processes=True)
         except ProcessesError as error:
             raise UsageError(str(error)) from None
-        except KeyboardInterrupt as error:
-            stopped: BaseException | None = in_one_line(error, NO_ANSWER)
-        else:
-            stopped = None
-        if stopped is not None:
-            raise stopped
         if self.options.json:
             print(_written(made, self.options.json))
         elif is_assigned:

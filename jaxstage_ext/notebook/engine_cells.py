@@ -1,65 +1,79 @@
-"""Lines of cells that ran in engines, as the notebook numbers them."""
+"""Cells of the notebook that run in engines: what they are called there, and how their lines are named here."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from jaxstage_ext.processes.engines.engine_job import names_by_file
 from jaxstage_ext.processes.engines.whereabouts import LineNames, NamedLine
 
-_MAGICS = ("%%px",)
+NAME_CELLS = "jaxstage_ext.ir.sources.run_cells:name_cells"
 _STAGED, _STAGES = "--processes", ("%%trace", "%%lower", "%%compile")
 """A cell that `%%compile --processes` sends is whole in an engine, its first line as a comment."""
+_BELOW, _LINE = "In [{}] below %%px", "In [{}] at %px"
+"""Lines are counted from there: an engine does not have those above."""
+
+
+class EngineCell(NamedTuple):
+    """Code that a cell has run in engines: what it is called, and its lines as engines have them."""
+
+    label: str
+    lines: list[str]
 
 
 def engine_line_names(shell: Any) -> LineNames:
-    """What names a line of an engine's code: "In [3]:2" for one of a cell of this notebook.
+    """What names a line of an engine's code: "In [3] below %%px:2" for one of a cell of this notebook.
 
-    An engine names a cell's file by a digest of its text, which is that of a `%%px` cell here below its first line.
+    An engine names a cell's file by a digest of the text that it was sent.
     """
 
     def named(file: str, line: int) -> NamedLine:
         found = _cells(shell).get(os.path.basename(file)) if "ipykernel_" in file else None
         if found is None:
             return names_by_file(file, line)
-        number, lines, above = found
-        at = line + above
-        return NamedLine(f"In [{number}]:{at}", lines[at - 1].strip() if at <= len(lines) else "")
+        return NamedLine(f"{found.label}:{line}", found.lines[line - 1].strip() if line <= len(found.lines) else "")
 
     return named
 
 
-def px_cells(shell: Any) -> dict[str, int]:
-    """The execution counts of the notebook's `%%px` cells, by the name that an engine gives their file."""
-    return {file: number for file, (number, _, above) in _cells(shell).items() if above}
+def px_labels(shell: Any) -> dict[str, str]:
+    """What the notebook's cells with `%%px` or `%px` are called, by the name that an engine gives their file."""
+    return {file: cell.label for file, cell in _cells(shell).items() if cell.label.endswith("px")}
 
 
-def _cells(shell: Any) -> dict[str, tuple[int, list[str], int]]:
-    """Of cells that ran in engines their execution counts, lines, and how many of these an engine does not have.
+def labels_of(number: int, cell: str) -> dict[str, str]:
+    """The same of one cell, by its execution count and text."""
+    return {file: one.label for file, one in _files(number, cell) if one.label.endswith("px")}
 
-    By the name that an engine gives the cell's file.
-    """
-    file_name = _file_name()
-    found: dict[str, tuple[int, list[str], int]] = {}
-    for number, cell in enumerate(getattr(shell.history_manager, "input_hist_raw", ())):
-        first, _, body = cell.partition("\n")
-        above = _lines_above(first.lstrip())
-        if file_name is None or above is None:
-            continue
-        sent = body if above else cell
+
+def _cells(shell: Any) -> dict[str, EngineCell]:
+    """What cells of this notebook have run in engines, by the name that an engine gives the file."""
+    cells = enumerate(getattr(shell.history_manager, "input_hist_raw", ()))
+    return {file: one for number, cell in cells for file, one in _files(number, cell)}
+
+
+def _files(number: int, cell: str) -> Iterator[tuple[str, EngineCell]]:
+    if (file_name := _file_name()) is None or ("px" not in cell and _STAGED not in cell):
+        return
+    for label, sent in _sent(cell):
+        made = EngineCell(label.format(number), sent.split("\n"))
         for text in {sent, sent.rstrip("\n"), sent.rstrip("\n") + "\n"}:
-            found[os.path.basename(file_name(text))] = number, cell.split("\n"), above
-    return found
+            yield os.path.basename(file_name(text)), made
 
 
-def _lines_above(first: str) -> int | None:
-    """How many lines of a cell with this first line an engine does not have; None of a cell that runs here."""
-    if first.startswith(_MAGICS):
-        return 1
-    return 0 if first.startswith(_STAGES) and _STAGED in first else None
+def _sent(cell: str) -> Iterator[tuple[str, str]]:
+    """(what it is called, the text that engines get) of what a cell runs there."""
+    first, _, body = cell.lstrip().partition("\n")
+    if first.startswith("%%px"):
+        yield _BELOW, body
+    elif first.startswith(_STAGES) and _STAGED in first:
+        yield "In [{}]", cell
+    else:
+        words = (line.strip().split(None, 1) for line in cell.split("\n") if line.lstrip().startswith("%px "))
+        yield from ((_LINE, each[1]) for each in words if len(each) == 2)
 
 
 def _file_name() -> Callable[[str], str] | None:

@@ -103,6 +103,7 @@ def _register(ip: Any, at_unload: Callable[..., object]) -> StageMagics:
     for event, callback in (
         ("pre_run_cell", magics.running_cell.before),
         ("pre_run_cell", _renew),
+        ("pre_run_cell", magics.name_for_engines),
         ("post_run_cell", magics.running_cell.after),
         ("post_run_cell", magics.front_end.after_cell),
         ("post_run_cell", _hear_refusal),

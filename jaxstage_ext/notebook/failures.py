@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import traceback
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
@@ -39,6 +40,18 @@ def in_one_line(error: BaseException, where: str, said: str = "") -> BaseExcepti
     if isinstance(error, _RENDERED_OTHERWISE) or _holds_group(error):
         return _stand_in(error, lambda: [f"{text} ({where})"])
     return _rendered(error, lambda: [f"{text} ({where})"])
+
+
+@contextlib.contextmanager
+def interrupts_in_one_line(said: str) -> Iterator[None]:
+    """An interrupt of the block leaves it as one line: its name, and what is said of it."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        stopped = in_one_line(interrupt, said)
+    else:
+        return
+    raise stopped
 
 
 def _cut(text: str) -> str:

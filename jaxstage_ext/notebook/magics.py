@@ -71,6 +71,11 @@ class StageMagics(Magics):
             magic.__name__, magic.__doc__ = name, asked.help()
             self.shell.magics_manager.register_function(magic, magic_kind="line_cell", magic_name=name)
 
+    def name_for_engines(self, info: Any) -> None:
+        """A cell begins: the engines of a job are to call it as this notebook does."""
+        if (module := sys.modules.get("jaxstage_ext.notebook.processes_magic")) is not None:
+            module.name_running_cell(self.running_cell.number, info.raw_cell)
+
     def _magic(self, stage: str) -> Callable[..., Any]:
         @no_var_expand
         @needs_local_scope

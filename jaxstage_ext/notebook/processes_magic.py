@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.engine_cells import engine_line_names, px_cells
-from jaxstage_ext.notebook.failures import in_one_line
+from jaxstage_ext.notebook.engine_cells import NAME_CELLS, engine_line_names, labels_of, px_labels
+from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
-from jaxstage_ext.notebook.several.sent_cell import px_labels
+from jaxstage_ext.processes import ended_wording
 from jaxstage_ext.processes.engines import engine_job, engine_start, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
-from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
 from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.job_status import status_table
 from jaxstage_ext.processes.inside.engine_call import EngineCall
+from jaxstage_ext.report.text.process_names import process_names
 
 _GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
 _GUARD_TIMEOUT = 300.0
@@ -37,6 +38,15 @@ def run(line: str, shell: Any) -> Any:
         raise UsageError(str(error)) from None
 
 
+def name_running_cell(number: int, cell: str) -> None:
+    """Tell the engines what a cell with `%%px` is called here, before it runs there. Nobody waits."""
+    if engine_job.has_job() and (labels := labels_of(number, cell)):
+        job = engine_job.current_job()
+        with contextlib.suppress(ProcessesError):
+            for process in job.processes:
+                job.channel.send(process, EngineCall(NAME_CELLS, (labels,)))
+
+
 def _start(asked: ProcessesLine, shell: Any) -> None:
     _check_none()
     _begin(lambda told: engine_start.start(asked.number, asked.devices or 1, asked.timeout, told), shell)
@@ -52,20 +62,14 @@ def _use(asked: ProcessesLine, shell: Any) -> None:
 
 
 def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
-    try:
-        with _StartLine() as line:
-            job = make(line)
-    except KeyboardInterrupt as error:
-        interrupted = in_one_line(error, wording.CANCELLED)
-    else:
-        _show(job, line, shell)
-        return
-    raise interrupted
+    with interrupts_in_one_line(wording.CANCELLED), _StartLine() as line:
+        job = make(line)
+    _show(job, line, shell)
 
 
 def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     job.names = engine_line_names(shell)
-    job.cell_labels = lambda: px_labels(px_cells(shell))
+    job.cell_labels = lambda: px_labels(shell)
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()
@@ -97,8 +101,11 @@ def _status(asked: ProcessesLine, shell: Any) -> Any:
 
 
 def _where(asked: ProcessesLine, shell: Any) -> None:
-    found = engine_job.current_job().where()
+    job = engine_job.current_job()
+    found = job.where()
     lines = [*map(whereabouts_wording.where, found), whereabouts_wording.lost_coordinator(found)]
+    if (calls := job.unequal_calls(found)) is not None:
+        lines.append(whereabouts_wording.unequal(calls))
     print("\n".join(filter(None, lines)))
 
 
@@ -112,7 +119,7 @@ def _end(asked: ProcessesLine, shell: Any) -> None:
 def _process(job: EngineJob, index: int) -> EngineProcess:
     found = next((one for one in job.processes if one.process == index), None)
     if found is None:
-        raise UsageError(f"%processes end {index}: there are processes 0 to {job.size - 1}")
+        raise UsageError(f"%processes end {index}: there are {process_names(range(job.size))}")
     return found
 
 
@@ -120,19 +127,10 @@ def _guard(asked: ProcessesLine, shell: Any) -> None:
     import os
 
     is_on = asked.word == "on"
-    try:
+    with interrupts_in_one_line(wording.NO_ANSWER):
         answers = engine_job.current_job().ask(_GUARD, is_on, _GUARD_TIMEOUT, os.getcwd())
-    except KeyboardInterrupt as error:
-        stopped = in_one_line(error, wording.NO_ANSWER)
-    else:
-        _say_guard(is_on, answers)
-        return
-    raise stopped
-
-
-def _say_guard(is_on: bool, answers: Sequence[EngineAnswer]) -> None:
-    failed = [wording.failed(each.process, each.failure) for each in answers if each.failure is not None]
-    print("; ".join(failed) or wording.guard(is_on))
+    failed = [wording.unanswered(each.process, each.failure) for each in answers if each.failure is not None]
+    print(ended_wording.joined(failed) or wording.guard(is_on))
 
 
 def _check_none() -> None:

@@ -8,8 +8,8 @@ from jaxstage_ext.processes import stage_differences
 from jaxstage_ext.processes.agreement import differing_fields, part_groups
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group, LineChange, StageDifference
+from jaxstage_ext.processes.flow.value_origin import ValueOrigin
 from jaxstage_ext.processes.program_texts import CodePlace, ProgramTexts
-from jaxstage_ext.processes.value_origin import ValueOrigin
 
 _BY_ORIGIN = {
     ValueOrigin.PROCESS: DisagreementCause.PROCESS_BRANCH,
@@ -19,6 +19,7 @@ _BY_ORIGIN = {
     ValueOrigin.HOST: DisagreementCause.HOST,
     ValueOrigin.LOCAL_DATA: DisagreementCause.LOCAL_DATA,
 }
+_UNEXPLAINED = (DisagreementCause.CAPTURED_VALUE, DisagreementCause.OPERATION_ORDER, DisagreementCause.UNKNOWN)
 _FLAGS = "XLA flags"
 _STAGES = (ComparedPart.JAXPR, ComparedPart.STABLEHLO)
 
@@ -50,6 +51,7 @@ def differing_programs(number: int, arrivals: Mapping[int, Arrival], texts: Mapp
     chosen = [texts[process] for process in first]
     differences = _differences(chosen) if differing is not ComparedPart.ORDER else []
     place, cause = _why(differing, chosen, differences)
+    called = _suspicious([each.call for each in chosen if each.call is not None])
     collectives = {each.process: stage_differences.explicit_collectives(each) for each in chosen}
     return Disagreement(
         cause,
@@ -59,6 +61,7 @@ def differing_programs(number: int, arrivals: Mapping[int, Arrival], texts: Mapp
         differences=differences,
         fields=_fields(differing, chosen),
         place=place,
+        call=called if cause in _UNEXPLAINED else None,
         suspect=place.suspects[0] if place and place.suspects and cause in _BY_ORIGIN.values() else None,
         collectives=collectives if len(set(collectives.values())) > 1 and differing in _STAGES else {},
         earlier={process: each.earlier for process, each in texts.items()},
@@ -127,8 +130,11 @@ def _why_texts(
         return called or place, DisagreementCause.LOCAL_SHAPE
     if (cause := _by_suspect(place, tuple(ValueOrigin))) is not None:
         return place, cause
+    if stage_differences.meshes(before) != stage_differences.meshes(after):
+        return called or place, DisagreementCause.MESH
     if stage_differences.is_order_alone(before, after):
-        return place, DisagreementCause.SET_ORDER
+        is_of_set = before.has_sets or after.has_sets
+        return place, DisagreementCause.SET_ORDER if is_of_set else DisagreementCause.OPERATION_ORDER
     if stage_differences.explicit_collectives(before) != stage_differences.explicit_collectives(after):
         return place, DisagreementCause.COLLECTIVE_MORE
     if stage_differences.is_constant_alone(before, after):

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, ProcessEnd
+from jaxstage_ext.processes.flow.value_origin import Suspect
 from jaxstage_ext.processes.program_texts import CodePlace
-from jaxstage_ext.processes.value_origin import Suspect
 
 Group = tuple[int, ...]
 """The indices of processes that agree, rising."""
@@ -29,8 +29,10 @@ class DisagreementCause(enum.Enum):
     HOST = "host"
     LOCAL_DATA = "local data"
     LOCAL_SHAPE = "shape of local data"
+    OPERATION_ORDER = "order of operations"
     PROGRAM_ORDER = "order of programs"
     DEVICE_ORDER = "devices"
+    MESH = "mesh"
     DONATION = "donation"
     COLLECTIVE_MORE = "one collective more"
     CAPTURED_VALUE = "captured value"
@@ -77,6 +79,7 @@ class Disagreement:
       groups: the processes that agree, for each part that is known of all.
       place: the first of the user's lines whose text differs, or the call.
       suspect: the value in that line that can differ.
+      call: where the program is called, where that takes a value that can differ, and nothing nearer does.
       collectives: the operations by which processes exchange data, per process, where their numbers differ.
       is_donation: whether nothing but what is donated differs in the StableHLO.
       seconds: how long the others were waited for.
@@ -93,6 +96,7 @@ class Disagreement:
     """Options, versions, flags and types of arguments that differ: their texts, by name and process."""
     place: CodePlace | None = None
     suspect: Suspect | None = None
+    call: CodePlace | None = None
     collectives: Mapping[int, int] = field(default_factory=dict)
     earlier: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """The names of the programs before this one, by process."""

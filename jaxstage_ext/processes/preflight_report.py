@@ -12,6 +12,7 @@ from pathlib import Path
 
 from jaxstage_ext.processes import preflight_wording as wording
 from jaxstage_ext.processes.disagreement import ChangedLine, Disagreement, LineChange, StageDifference
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.shortened import shortened
 
 _LONGEST_LINE = 240
@@ -33,7 +34,7 @@ def error_text(found: Disagreement, where: str) -> str:
     if found.differences and not found.fields:
         changed = [line for line in found.differences[0].lines if line.change in (LineChange.REMOVED, LineChange.ADDED)]
         lines += map(_line, changed[:_MOST_SHOWN])
-    return "\n".join([*lines, f"→ {wording.NEXT_STEPS[found.cause]}", f"report: {where}"])
+    return "\n".join([*lines, f"→ {wording.next_step(found)}", f"report: {where}"])
 
 
 def said(found: Disagreement) -> list[str]:
@@ -49,14 +50,15 @@ def differing_lines(found: Disagreement) -> list[str]:
 def _head(found: Disagreement) -> Iterator[str]:
     yield wording.headline(found)
     yield from _evidence(found)
-    yield f"→ {wording.NEXT_STEPS[found.cause]}"
+    yield f"→ {wording.next_step(found)}"
 
 
 def _evidence(found: Disagreement) -> list[str]:
     """The lines that say why."""
     code = f"  {found.place}: {found.place.code}" if found.place is not None and found.place.code else ""
     suspect, collectives = wording.suspect_line(found), wording.collectives(found)
-    return [line for line in (code, suspect and f"  {suspect}", collectives and f"  {collectives}") if line]
+    said = (suspect, wording.call_line(found), collectives)
+    return [line for line in (code, *(f"  {one}" for one in said if one)) if line]
 
 
 def _processes(found: Disagreement) -> Iterator[str]:
@@ -81,7 +83,7 @@ def _groups(found: Disagreement) -> Iterator[str]:
     if found.groups:
         yield ""
     for part, groups in found.groups.items():
-        agreed = " | ".join(map(wording.processes, groups))
+        agreed = " | ".join(process_names(group, len(group)) for group in groups)
         yield f"{wording.PARTS[part]}: {'the same in ' if len(groups) == 1 else ''}{agreed}"
 
 

@@ -11,11 +11,11 @@ from jaxstage_ext.core import jaxpr_lines
 from jaxstage_ext.core.jax_private import lowered_modules, pending_compile
 from jaxstage_ext.core.jax_private.pending_compile import PendingCompile
 from jaxstage_ext.ir import stablehlo
-from jaxstage_ext.ir.sources.source import FrameTable
+from jaxstage_ext.ir.sources.source import FrameTable, cell_of, cells_that_ran
 from jaxstage_ext.ir.sources.source_texts import text_now
 from jaxstage_ext.processes.arrival import ComparedPart
+from jaxstage_ext.processes.flow.value_flow import names_after, value_flow
 from jaxstage_ext.processes.program_texts import NO_TEXT, CodePlace, ProgramTexts, StageText
-from jaxstage_ext.processes.value_flow import value_flow
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.text.public_paths import public_path
 
@@ -56,6 +56,7 @@ def program_texts(
         pending.device_ids,
         earlier,
         longest > _MOST_LINES,
+        places.have_sets(),
     )
 
 
@@ -69,7 +70,13 @@ def code_place(file: str, line: int) -> CodePlace:
     """A line of the user's code, and what on it can differ by process."""
     lines = text_now(file)
     code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    return CodePlace(place_label(file), line, code, tuple(value_flow("".join(lines)).suspects(line)))
+    flow = value_flow("".join(lines), names_after(_cells()) if cell_of(file) is not None else ())
+    return CodePlace(place_label(file), line, code, tuple(flow.suspects(line)))
+
+
+def _cells() -> tuple[tuple[str, str], ...]:
+    """The cells that have run here, in the order of their last runs: (label, source)."""
+    return tuple((place_label(file), "".join(text_now(file))) for file in cells_that_ran())
 
 
 def place_label(file: str) -> str:
@@ -104,6 +111,12 @@ class _Places:
                 stack.append(self._number(file.name, int(frames.line[frame])))
             frame = int(np.int64(frames.parent[frame]))
         return tuple(stack)
+
+    def have_sets(self) -> bool:
+        """Whether the files of these lines, and the cells that ran before, have anything without an order."""
+        files = {file for file, _ in self._known}
+        cells = cells_that_ran() if any(cell_of(file) is not None for file in files) else ()
+        return any(value_flow("".join(text_now(file))).has_sets for file in {*files, *cells})
 
     def _number(self, file: str, line: int) -> int:
         if (file, line) not in self._known:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin
+from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class ProgramTexts:
     Attributes:
       call: where it is called.   earlier: the names of the programs before it, in their order.
       cut: whether the texts were too long to send, so that their ends are missing.
+      has_sets: whether the source that made it goes through anything whose order differs by process, such as a set.
     """
 
     process: int
@@ -64,6 +65,7 @@ class ProgramTexts:
     devices: Sequence[int]
     earlier: Sequence[str]
     cut: bool = False
+    has_sets: bool = False
 
     def packed(self) -> str:
         """Compressed, as text."""

@@ -121,6 +121,11 @@ def is_order_alone(before: ProgramTexts, after: ProgramTexts) -> bool:
     return bool(first) and first == second
 
 
+def meshes(texts: ProgramTexts) -> list[str]:
+    """The meshes of the StableHLO: their names, and those and the sizes of their axes."""
+    return [line.strip() for line in texts.stablehlo.lines if line.lstrip().startswith("sdy.mesh ")]
+
+
 def explicit_collectives(texts: ProgramTexts) -> int:
     """How many operations of the StableHLO exchange data; those that XLA's partitioner will add are not in it."""
     return sum(bool(_COLLECTIVE.search(line)) for line in texts.stablehlo.lines)

@@ -12,9 +12,9 @@ from jaxstage_ext.processes.agreement import groups_of
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.cause_search import differing_programs, missing_processes
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, LineChange
+from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 from jaxstage_ext.processes.preflight_report import error_text, report_text
 from jaxstage_ext.processes.program_texts import CodePlace, ProgramTexts, StageText
-from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin
 
 MAIN = "  func.func public @main(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> (tensor<8xf32>) {"
 LINES = (
@@ -61,6 +61,8 @@ def suspected(origin: ValueOrigin) -> list[CodePlace]:
 
 ADD = "    %0 = stablehlo.subtract %arg0, %arg1 : tensor<8xf32>"
 REDUCE = '    %1 = "stablehlo.all_reduce"(%0) : tensor<8xf32>'
+MESHES = [[f'  sdy.mesh @mesh = <["{name}"=2]>', *LINES[1:]] for name in ("data", "batch")]
+SWAPPED = [*LINES[:3], LINES[4], LINES[3], *LINES[5:]]
 SHAPED = [line.replace("8xf32", "4xf32") for line in LINES]
 DONATED = changed(1, MAIN.replace("%arg0: tensor<8xf32>", "%arg0: tensor<8xf32> {tf.aliasing_output = 0 : i32}"))
 CONSTANTS = [changed(3, f"    %1 = stablehlo.constant dense<{value}> : tensor<8xf32>") for value in (1, 2)]
@@ -70,8 +72,10 @@ CASES = {
     DisagreementCause.LOCAL_SHAPE: (texts(0), texts(1, SHAPED)),
     DisagreementCause.DONATION: (texts(0), texts(1, DONATED)),
     DisagreementCause.CAPTURED_VALUE: (texts(0, CONSTANTS[0]), texts(1, CONSTANTS[1])),
-    DisagreementCause.SET_ORDER: (texts(0), texts(1, [*LINES[:3], LINES[4], LINES[3], *LINES[5:]])),
+    DisagreementCause.OPERATION_ORDER: (texts(0), texts(1, SWAPPED)),
+    DisagreementCause.SET_ORDER: (texts(0), texts(1, SWAPPED, has_sets=True)),
     DisagreementCause.CLOCK: (texts(0), texts(1, changed(2, ADD), places=suspected(ValueOrigin.CLOCK))),
+    DisagreementCause.MESH: (texts(0, MESHES[0]), texts(1, MESHES[1])),
     DisagreementCause.OPTIONS: (texts(0), texts(1, options={"level": "2"})),
     DisagreementCause.VERSIONS: (texts(0), texts(1, environment={"jax": "2"})),
     DisagreementCause.FLAGS: (
@@ -88,6 +92,15 @@ def test_the_cause_is_that_by_which_they_were_made_to_differ(cause: Disagreement
     assert why.cause is cause
     for text in (report_text(why), error_text(why, "here")):
         assert "0" in text and "1" in text and "jit_step" in text
+
+
+def test_a_constant_that_nothing_explains_has_what_the_call_takes() -> None:
+    call = replace(CALL, suspects=(Suspect(ValueOrigin.PROCESS, 7, "s = Sampler(jax.process_index())", cell="In [2]"),))
+    used = [changed(3, f"    %1 = stablehlo.multiply %0, dense<{value}> : tensor<8xf32>") for value in (1, 2)]
+    why = found(texts(0, used[0], call=call), texts(1, used[1], call=call))
+    assert (why.cause, why.call) == (DisagreementCause.CAPTURED_VALUE, call)
+    assert "In [2]:7: s = Sampler(jax.process_index())" in error_text(why, "here")
+    assert found(*CASES[DisagreementCause.CAPTURED_VALUE]).call is None
 
 
 def test_a_changed_line_is_named_with_its_line_of_code() -> None:

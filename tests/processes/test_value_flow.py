@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jaxstage_ext.processes.value_flow import value_flow
-from jaxstage_ext.processes.value_origin import ValueOrigin
+from jaxstage_ext.processes.flow.value_flow import names_after, value_flow
+from jaxstage_ext.processes.flow.value_origin import ValueOrigin
 
 PROCESS, CLOCK, RANDOM = ValueOrigin.PROCESS, ValueOrigin.CLOCK, ValueOrigin.RANDOM
 SET_ORDER, HOST, LOCAL = ValueOrigin.SET_ORDER, ValueOrigin.HOST, ValueOrigin.LOCAL_DATA
@@ -68,3 +68,53 @@ def test_the_line_that_makes_it_is_named_and_whether_it_decides() -> None:
 def test_names_are_those_of_their_function() -> None:
     source = "def f():\n    s = time.time()\n    return 1\ndef g(s):\n    return s"
     assert value_flow(source).suspects(5) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "has"),
+    [
+        ("for n in self.names: f(n)", False),
+        ("for n in sorted(set(d)): f(n)", False),
+        ("class A:\n    def g(self):\n        self.names = {*d}", True),
+        ("names = dict.fromkeys(frozenset(d))", True),
+        ("size = len({1, 2})", False),
+    ],
+)
+def test_a_text_has_something_without_an_order_or_not(source: str, has: bool) -> None:
+    assert value_flow(source).has_sets is has
+
+
+CELLS = {
+    "the step in the next cell": (["rate = 0.1 * (jax.process_index() + 1)"], "y = x * rate", PROCESS, "In [1]:1"),
+    "by a name of the cell between": (["a = 1\nb = time.time()", "c = b + 1"], "y = x * c", CLOCK, "In [1]:2"),
+    "a function of an earlier cell": (
+        ["def seed():\n    return random.random()"],
+        "k = key(seed())",
+        RANDOM,
+        "In [1]:2",
+    ),
+    "the later of two": (["r = time.time()", "r = jax.process_index()"], "y = x * r", PROCESS, "In [2]:1"),
+    "changed in place": (["r = 1", "r += time.time()"], "y = x * r", CLOCK, "In [2]:1"),
+    "inside a function": (["r = time.time()"], "y = (lambda x: x * r)(x)", CLOCK, "In [1]:1"),
+}
+HARMLESS_CELLS = {
+    "set anew": (["r = time.time()", "r = 2"], "y = x * r"),
+    "set anew in the cell itself": (["r = time.time()"], "r = 2\ny = x * r"),
+    "an argument of this name": (["r = time.time()"], "def f(x, r):\n    return x * r"),
+    "imported anew": (["r = time.time()", "from m import r"], "y = x * r"),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_values_are_followed_from_cell_to_cell(name: str) -> None:
+    earlier, source, origin, place = CELLS[name]
+    names = names_after(tuple((f"In [{number}]", text) for number, text in enumerate(earlier, 1)))
+    found = value_flow(source, names).suspects(1)
+    assert [(one.origin, f"{one.cell}:{one.line}") for one in found] == [(origin, place)]
+
+
+@pytest.mark.parametrize("name", HARMLESS_CELLS)
+def test_values_that_a_name_does_not_hold_any_more_are_not_followed(name: str) -> None:
+    earlier, source = HARMLESS_CELLS[name]
+    names = names_after(tuple((f"In [{number}]", text) for number, text in enumerate(earlier, 1)))
+    assert value_flow(source, names).suspects(source.count("\n") + 1) == []

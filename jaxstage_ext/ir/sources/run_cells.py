@@ -38,7 +38,9 @@ class CellAtWork(NamedTuple):
 
 _texts: OrderedDict[str, RunText] = OrderedDict()
 _labels: dict[str, str] = {}
+_order: OrderedDict[str, None] = OrderedDict()
 _lock = threading.Lock()
+_whose = ""
 _running: list[CellAtWork] = []
 
 
@@ -74,6 +76,21 @@ def newest_cell(file: str) -> str | None:
     return run.cells[0] if run is not None else None
 
 
+def ran(file: str) -> None:
+    """A cell runs whose code has this file name."""
+    with _lock:
+        _order.pop(file, None)
+        _order[file] = None
+        while len(_order) > MOST_FILES:
+            _order.popitem(last=False)
+
+
+def in_order() -> dict[str, None]:
+    """The file names that were told to `ran`, in the order of their last runs."""
+    with _lock:
+        return dict(_order)
+
+
 def name_cells(labels: Mapping[str, str]) -> None:
     """What cells are called that a notebook sent to engines, by the last part of their files' names there."""
     with _lock:
@@ -82,7 +99,13 @@ def name_cells(labels: Mapping[str, str]) -> None:
 
 def label_of(file: str, number: int) -> str:
     """The label of the cell with this file name and execution count: "In [5]", or what it was named."""
-    return _labels.get(os.path.basename(file)) or f"In [{number}]"
+    return _labels.get(os.path.basename(file)) or f"{_whose}In [{number}]"
+
+
+def are_of(whose: str) -> None:
+    """What stands before "In [5]" of cells that were not named, so that they are not taken for another notebook's."""
+    global _whose
+    _whose = whose
 
 
 def label_elsewhere(file: str) -> str | None:
@@ -119,4 +142,6 @@ def forget() -> None:
     with _lock:
         _texts.clear()
         _labels.clear()
+        _order.clear()
+    are_of("")
     end()

@@ -85,6 +85,13 @@ def cell_numbers() -> dict[str, int]:
     return getattr(getattr(_shell(), "compile", None), "_filename_map", None) or {}
 
 
+def cells_that_ran() -> list[str]:
+    """The file names of the cells that have run, in the order of their last runs as far as that is known."""
+    numbers, noted = cell_numbers(), run_cells.in_order()
+    counts = sorted(numbers, key=lambda file: numbers[file])
+    return [*(file for file in counts if file not in noted), *(file for file in noted if file in numbers)]
+
+
 _asked: tuple[run_cells.CellAtWork | None, Any] = (None, None)
 """The cell that ran when IPython was asked for its shell last, and the shell: asking takes a tenth of a log record."""
 

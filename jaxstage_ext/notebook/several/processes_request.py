@@ -12,13 +12,16 @@ from IPython.core.error import UsageError
 
 from jaxstage_ext.ir.sources.source import cell_of
 from jaxstage_ext.notebook.cells.toplevel_await import awaits
-from jaxstage_ext.notebook.engine_cells import px_cells
-from jaxstage_ext.notebook.failures import in_one_line
+from jaxstage_ext.notebook.engine_cells import px_labels
+from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines import command_line
 from jaxstage_ext.notebook.magic_request import MagicRequest
 from jaxstage_ext.notebook.several.sent_cell import SentCell
+from jaxstage_ext.processes.ended_wording import joined
+from jaxstage_ext.processes.engines.engine_answer import FailureKind
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import ProcessStaging, StagingError, StagingErrorKind
+from jaxstage_ext.store import cache
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
@@ -49,7 +52,8 @@ class ProcessesRequest(MagicRequest):
             python, typed, number = *self.running_cell.body(cell), 0
         else:
             python, typed, number = self.running_cell.source(self.kind, line, cell)
-        self._interruptible(self._sent(line, cell, python, typed, number))
+        with interrupts_in_one_line(wording.INTERRUPTED):
+            self._staged(self._sent(line, cell, python, typed, number))
 
     async def run_line(self, line: str, local_ns: dict[str, Any] | None, frame: FrameType | None) -> Any:
         """Stage the calls of a line magic. Returns the Inspection where the line is assigned."""
@@ -58,13 +62,14 @@ class ProcessesRequest(MagicRequest):
         file, text, _ = self.placed_on(frame, line)
         number = frame.f_lineno if frame is not None and cell_of(file) is not None else 1
         python = "#\n" * (number - 1) + f"# %{self.kind} {line}\n"
-        found = self._interruptible(self._sent(line, "", python, python, number))
+        with interrupts_in_one_line(wording.INTERRUPTED):
+            found = self._staged(self._sent(line, "", python, python, number))
         if not self.is_assigned(text):
             return None
         return found[0] if len(found) == 1 else found
 
     def _sent(self, line: str, cell: str, python: str, typed: str, magic_line: int) -> SentCell:
-        known = self.running_cell.number, self._cell_id(), px_cells(self.ip)
+        known = self.running_cell.number, self._cell_id(), px_labels(self.ip), cache.enabled()
         return SentCell(self.kind, line, cell, python, typed, magic_line, *known)
 
     @staticmethod
@@ -73,14 +78,6 @@ class ProcessesRequest(MagicRequest):
 
         running = run_cells.at_work()
         return running.id if running is not None else None
-
-    def _interruptible(self, sent: SentCell) -> tuple[Inspection, ...]:
-        """As `_staged`; an interrupt is shown as one line."""
-        try:
-            return self._staged(sent)
-        except KeyboardInterrupt as interrupt:
-            stopped = interrupt
-        raise in_one_line(stopped, wording.INTERRUPTED)
 
     def _staged(self, sent: SentCell) -> tuple[Inspection, ...]:
         """The Inspections of the calls, which are bound and shown."""
@@ -93,11 +90,11 @@ class ProcessesRequest(MagicRequest):
         if any(each.processes is not None and each.processes.disagreements for each in found):
             job.ask(FORGET)
         if not found:
-            raise UsageError("; ".join(failures(cell)))
+            raise UsageError(joined(failures(cell)))
         self.bind(found[0] if len(found) == 1 else found)
         self._show(found)
         if all(one.error is not None for each in found for one in each.targets.values()):
-            raise UsageError("; ".join(failures(cell)))
+            raise UsageError(joined(failures(cell)))
         return found
 
     def _job(self) -> EngineJob:
@@ -152,8 +149,12 @@ def staging_of(answer: EngineAnswer) -> ProcessStaging:
     if answer.failure is None and isinstance(answer.value, Mapping):
         return ProcessStaging.from_dict(answer.value, answer.process)
     failure = answer.failure
-    kind, message = (failure.error, failure.message) if failure is not None else ("", "")
-    return ProcessStaging(answer.process, "", (), StagingError(StagingErrorKind.UNREACHED, kind, message))
+    if failure is None:
+        error = StagingError(StagingErrorKind.UNREACHED, "", "")
+    else:
+        kind = StagingErrorKind.ENDED if failure.kind is FailureKind.DIED else StagingErrorKind.UNREACHED
+        error = StagingError(kind, failure.error, failure.message)
+    return ProcessStaging(answer.process, "", (), error)
 
 
 def failures(cell: StagedCell) -> list[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jaxstage_ext.ir.sources import run_cells
 from jaxstage_ext.ir.sources.run_cells import CellAtWork
-
-_BELOW = "In [{}] below %%px"
-"""The lines of such a cell are counted from there: an engine does not have the first."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,8 @@ class SentCell:
       python: what is compiled, whose lines are those of the cell.   typed: the cell as the user sees it.
       magic_line: the line that the magic stands on.
       number: the execution count of the cell.   id: by which the page knows it; None where it is unknown.
-      px: the execution counts of `%%px` cells, by the names of the files that engines give them.
+      labels: what `%%px` cells are called, by the names that engines give their files.
+      is_cached: whether what was compiled before may be read.
     """
 
     kind: str
@@ -33,7 +32,8 @@ class SentCell:
     magic_line: int
     number: int
     id: str | None = None
-    px: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    is_cached: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -43,11 +43,6 @@ class SentCell:
     def from_dict(data: Mapping[str, Any]) -> SentCell:
         """That of a `to_dict`."""
         return SentCell(**data)
-
-
-def px_labels(px: Mapping[str, int]) -> dict[str, str]:
-    """What `%%px` cells are called in an engine, by the names of their files."""
-    return {file: _BELOW.format(number) for file, number in px.items()}
 
 
 class CellInEngine:
@@ -68,12 +63,16 @@ class CellInEngine:
 
     def begin(self) -> None:
         """From now on programs are made by this cell, and its code is that of the notebook's text."""
-        run_cells.name_cells(px_labels(self._sent.px))
+        run_cells.name_cells(self._sent.labels)
         run_cells.begin(CellAtWork(self._sent.id, self.label, self.number))
         name_of = getattr(self._ip.compile, "get_code_name", None)
-        if self._sent.id is not None and name_of is not None:
-            typed = self._sent.typed
-            run_cells.record(name_of(typed, typed, self.number), self._sent.id, typed)
+        if name_of is None:
+            return
+        typed = self._sent.typed
+        run_cells.ran(file := name_of(typed, typed, self.number))
+        run_cells.name_cells({os.path.basename(file): self.label})
+        if self._sent.id is not None:
+            run_cells.record(file, self._sent.id, typed)
 
     def end(self) -> None:
         """The cell has ended here."""

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from jaxstage_ext.processes.ended_wording import ENDED
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_errors import JobLost
@@ -37,7 +38,7 @@ class ClientChannel:
     def send(self, process: EngineProcess, call: EngineCall) -> PendingAnswer:
         """Have a process make a call. Raises JobLost where the client is closed."""
         if process.engine not in self.client.ids:
-            return _Dead(process, self.how_it_ended(process) or wording.ENDED)
+            return _Dead(process, self.how_it_ended(process) or ENDED)
         return _Sent(self, process, call)
 
 
@@ -64,7 +65,7 @@ class _Sent:
             view = self._channel.client.direct_view(self._process.engine)
             return view.apply_async(self._call)
         except IndexError:  # it has ended since
-            self._ended = self._channel.how_it_ended(self._process) or wording.ENDED
+            self._ended = self._channel.how_it_ended(self._process) or ENDED
             return None
         except RuntimeError as error:
             raise JobLost(wording.CLIENT_CLOSED) from error
@@ -99,7 +100,7 @@ class _Sent:
         """What ipyparallel says instead of an outcome."""
         name, text = getattr(error, "ename", type(error).__name__), str(getattr(error, "evalue", error))
         if name == _DEAD:
-            return died(self._process, self._channel.how_it_ended(self._process) or wording.ENDED)
+            return died(self._process, self._channel.how_it_ended(self._process) or ENDED)
         is_missing = name == "ModuleNotFoundError" and _PACKAGE in text
         kind = FailureKind.NOT_INSTALLED if is_missing else FailureKind.RAISED
         return EngineAnswer(self._process.process, failure=EngineFailure(kind, name, text))

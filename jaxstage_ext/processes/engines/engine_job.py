@@ -12,6 +12,7 @@ from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFai
 from jaxstage_ext.processes.engines.engine_errors import NoJob
 from jaxstage_ext.processes.engines.engine_process import EngineChannel, PendingAnswer
 from jaxstage_ext.processes.engines.engine_process import EngineProcess as EngineProcess
+from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls, unequal_calls
 from jaxstage_ext.processes.engines.whereabouts import LineNames, NamedLine, Whereabouts
 from jaxstage_ext.processes.inside.engine_call import EngineCall
 
@@ -19,6 +20,8 @@ PATIENCE = 5.0
 """Seconds that answers may take until a line says where each process is."""
 SLICE = 0.05
 """Seconds of one wait for an answer, between which an interrupt takes effect and deaths are noticed."""
+_SECOND_LOOK = 0.3
+"""Seconds after which processes that wait are looked at again: one may only have been ahead of another."""
 
 
 def names_by_file(file: str, line: int) -> NamedLine:
@@ -106,7 +109,8 @@ class EngineJob:
             while not one.wait(SLICE):
                 if time.monotonic() - began > next_line:
                     next_line *= 2
-                    self.say(whereabouts_wording.no_answer(self.where(), time.monotonic() - began))
+                    found = self.where()
+                    self.say(whereabouts_wording.no_answer(found, time.monotonic() - began, self.unequal_calls(found)))
 
     def _answers_within(
         self, limit: float, chosen: Sequence[EngineProcess], pending: Sequence[PendingAnswer]
@@ -128,6 +132,13 @@ class EngineJob:
     def where(self) -> list[Whereabouts]:
         """Where each process is just now, in their order. Takes about a second at most."""
         return locating.locate(self.processes, self.channel, self.names)
+
+    def unequal_calls(self, found: Sequence[Whereabouts]) -> UnequalCalls | None:
+        """Whether processes wait because others do not make the same calls, where a second look says so too."""
+        if (first := unequal_calls(found)) is None:
+            return None
+        time.sleep(_SECOND_LOOK)
+        return first if unequal_calls(self.where()) == first else None
 
     def programs(self) -> dict[int, str | None]:
         """The last program of several processes that each has run first; None where that is not known."""

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxstage_ext.processes.ended_wording import ENDED
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_client import ClientChannel
 from jaxstage_ext.processes.engines.engine_errors import ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
-from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of
+from jaxstage_ext.processes.engines.engine_setups import notes_about, prepared, processes_of
 
 _FACTS = "jaxstage_ext.processes.inside.joining:facts"
 _ENDING, _PAUSE = 5.0, 0.02
@@ -74,7 +75,7 @@ def use(client: Any, wait: Callable[[], object]) -> UsedJob:
         _join(engines)
     folder = tempfile.mkdtemp(prefix="jaxstage-processes-")
     try:
-        facts = engines.ask(PREPARE, folder)
+        facts = prepared(engines, folder)
         if len({fact["process"] for fact in facts}) < len(facts):
             raise ProcessesError(wording.SEVERAL_JOBS)
     except BaseException:
@@ -106,6 +107,6 @@ def _join(engines: EngineSet) -> None:
 def _how(client: Any, process: EngineProcess) -> str | None:
     """What is known of the end of an engine: that it is gone."""
     if process.engine not in client.ids:
-        return wording.ENDED
+        return ENDED
     stacks = process.stacks
-    return wording.ENDED if stacks is not None and os.path.exists(stacks.path) and not stacks.is_here else None
+    return ENDED if stacks is not None and os.path.exists(stacks.path) and not stacks.is_here else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from jaxstage_ext.processes.engines.engine_answer import EngineFailure
+from jaxstage_ext.processes.ended_wording import have_ended, no_programs
+from jaxstage_ext.processes.engines.engine_answer import EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.whereabouts_wording import COORDINATOR
 from jaxstage_ext.report.text.units import duration, plural
 
@@ -12,7 +13,6 @@ NO_JOB = "no processes; %processes start 2 starts two"
 NO_LIBRARY = "%processes needs ipyparallel: pip install 'jaxstage-ext[processes]'"
 CONTROLLER = "the controller"
 JOINING = "jax.distributed"
-ENDED = "ended"
 CLIENT_CLOSED = "the client of the processes is closed: %processes stop, then start or use others"
 CANCELLED = "no process was started"
 NOT_OURS = "the engines were not started here: restart them yourself, then %processes use"
@@ -49,7 +49,16 @@ def not_started(why: str) -> str:
 def failed(index: int, failure: EngineFailure) -> str:
     """Why a process gave no value, in one line."""
     first = failure.message.strip().partition("\n")[0][:300]
-    return f"process {index}: " + ": ".join(filter(None, (failure.error, first)))
+    said = ": ".join(filter(None, (failure.error, first)))
+    if failure.kind is FailureKind.NOT_INSTALLED:
+        return f"process {index} has no jaxstage_ext ({said}): install it there"
+    return have_ended((index,), said) if failure.kind is FailureKind.DIED else f"process {index} raised {said}"
+
+
+def unanswered(index: int, failure: EngineFailure) -> str:
+    """The same of a process of a job that runs."""
+    is_over = failure.kind is FailureKind.DIED
+    return no_programs((index,), failure.message) if is_over else failed(index, failure)
 
 
 def took_too_long(seconds: float, what: str) -> str:

@@ -6,24 +6,30 @@ import contextlib
 import os
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jaxstage_ext.processes.inside.engine_setup import process_start
-from jaxstage_ext.processes.inside.stack_teller import PIPE
+from jaxstage_ext.processes.inside.stack_teller import JITTED, PIPE
 
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<number>[0-9a-f]++).*\(most recent call first\):$")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<name>.*)$')
+_JITTED = re.compile(rf"^    {JITTED} (?P<name>\w++) = (?P<function>.*)$")
 _LONGEST, _QUIET, _PAUSE = 1.0, 0.03, 0.01
 """Seconds until a stack must have come; without a change until it is whole; between looks."""
 
 
 @dataclass(frozen=True)
 class StackFrame:
-    """A call on the stack: `line` counts from 1, 0 where it is unknown."""
+    """A call on the stack: `line` counts from 1, 0 where it is unknown.
+
+    Attributes:
+      jitted: (a name of the code, the own name of the jitted function that it stands for).
+    """
 
     file: str
     line: int
     name: str
+    jitted: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,4 +95,7 @@ def stack_of(text: str, thread: int) -> tuple[StackFrame, ...]:
         elif is_it and (frame := _FRAME.match(line)):
             number = int(frame["line"]) if frame["line"].isdigit() else 0
             frames.append(StackFrame(frame["file"], number, frame["name"]))
+        elif is_it and frames and (jitted := _JITTED.match(line)):
+            names = (*frames[-1].jitted, (jitted["name"], jitted["function"]))
+            frames[-1] = replace(frames[-1], jitted=names)
     return tuple(frames)

@@ -6,7 +6,7 @@ import enum
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jaxstage_ext.ir.sources import source
@@ -68,10 +68,14 @@ class EngineNotes:
     Attributes:
       programs: the programs that span processes, in the order of their first runs.
       busy_since: when its cell began, in seconds since 1970; None where no cell runs.
+      cell: the file name of the last cell that began, without its folder; "" where that is unknown.
+      has_failed: whether the last cell that ended did so with an error.
     """
 
     programs: tuple[ProgramPlace, ...] = ()
     busy_since: float | None = None
+    cell: str = ""
+    has_failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ class Whereabouts:
       is_inferred: whether the program is known by its name in the line alone.
       seconds: since its cell began, or since it was asked; None where that is unknown.
       reason: why it is unknown, or how it ended.
+      cell, has_failed: as of `EngineNotes`.
     """
 
     process: int
@@ -93,6 +98,8 @@ class Whereabouts:
     is_inferred: bool = False
     seconds: float | None = None
     reason: str = ""
+    cell: str = ""
+    has_failed: bool = False
 
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -106,6 +113,7 @@ def notes_of(journal: str) -> EngineNotes:
     """What a journal tells; lines that are not whole are left out."""
     programs: list[ProgramPlace] = []
     since: float | None = None
+    cell, has_failed = "", False
     for line in journal.splitlines():
         try:
             kind, when, *rest = json.loads(line)
@@ -115,7 +123,9 @@ def notes_of(journal: str) -> EngineNotes:
             programs.append(ProgramPlace(*rest))
         elif kind in (CELL, DONE):
             since = when if kind == CELL else None
-    return EngineNotes(tuple(programs), since)
+            cell = os.path.basename(rest[0]) if kind == CELL else cell
+            has_failed = kind == DONE and not all(rest)
+    return EngineNotes(tuple(programs), since, cell, has_failed)
 
 
 def whereabouts(
@@ -126,14 +136,16 @@ def whereabouts(
     seconds = None if notes.busy_since is None else max(now - notes.busy_since, 0.0)
     if user is None:
         outer = _inner_activity(stack) or _outer_activity(stack, notes)
-        return Whereabouts(process, outer, seconds=None if outer is EngineActivity.IDLE else seconds)
+        seconds = None if outer is EngineActivity.IDLE else seconds
+        return Whereabouts(process, outer, seconds=seconds, cell=notes.cell, has_failed=notes.has_failed)
     frame = stack[user]
     line = names(frame.file, frame.line)
     activity, program = _inner_activity(stack[:user]), _program(frame, notes)
-    named = _named_program(line.code, notes) if program is None else None
+    named = _named_program(line.code, dict(frame.jitted), notes) if program is None else None
     if activity in (None, EngineActivity.RESULT) and (program or named) is not None:
-        return Whereabouts(process, EngineActivity.PROGRAM, line, program or named, named is not None, seconds)
-    return Whereabouts(process, activity or EngineActivity.PYTHON, line, seconds=seconds)
+        is_inferred, program = named is not None, program or named
+        return Whereabouts(process, EngineActivity.PROGRAM, line, program, is_inferred, seconds, cell=notes.cell)
+    return Whereabouts(process, activity or EngineActivity.PYTHON, line, seconds=seconds, cell=notes.cell)
 
 
 def _program(frame: StackFrame, notes: EngineNotes) -> ProgramPlace | None:
@@ -142,10 +154,16 @@ def _program(frame: StackFrame, notes: EngineNotes) -> ProgramPlace | None:
     return next(here, None)
 
 
-def _named_program(code: str, notes: EngineNotes) -> ProgramPlace | None:
-    """The last program of a function whose name a line of code has."""
-    words = set(_NAME.findall(code))
-    return next((one for one in reversed(notes.programs) if one.name.removeprefix("jit_") in words), None)
+def _named_program(code: str, jitted: Mapping[str, str], notes: EngineNotes) -> ProgramPlace | None:
+    """The last program of a function whose name a line of code has, or for which a name of it stands."""
+    words = _NAME.findall(code)
+    names = {_plain(name) for word in words for name in (word, jitted.get(word, "")) if name}
+    return next((one for one in reversed(notes.programs) if _plain(one.name.removeprefix("jit_")) in names), None)
+
+
+def _plain(name: str) -> str:
+    """The name of a function, and of its program, without what only one of them has: "<lambda>" is "_lambda" there."""
+    return re.sub(r"\W", "_", name).strip("_")
 
 
 def _is_users(frame: StackFrame) -> bool:

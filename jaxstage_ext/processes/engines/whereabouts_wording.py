@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxstage_ext.processes.ended_wording import ENDED
+from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, Whereabouts
+from jaxstage_ext.report.text.process_names import process_names
 from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import duration, plural
 
@@ -41,7 +44,7 @@ def activity(one: Whereabouts) -> str:
     if one.program is not None:
         name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
         words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
-    words += f" ({clean(one.reason)})" if one.reason else ""
+    words += f" ({clean(one.reason)})" if one.reason not in ("", ENDED) else ""
     seconds = "" if one.seconds is None else duration(one.seconds)
     label = "" if one.line is None else clean(one.line.label)
     return ", ".join(filter(None, (words, label, seconds))) + _code(one.line)
@@ -64,7 +67,34 @@ def lost_coordinator(found: Sequence[Whereabouts]) -> str:
     return COORDINATOR if 0 in ended and len(ended) > 1 else ""
 
 
-def no_answer(found: Sequence[Whereabouts], seconds: float) -> str:
+def unequal(found: UnequalCalls) -> str:
+    """That processes wait because others do not make the same calls, if it stays so."""
+    if not found.finished:
+        inside = ", ".join(f"process {process} is {_in(name)}" for process, name in found.inside)
+        return f"{inside}: if this stays so, their order of calls differs, or one makes a call more"
+    waiting, name = tuple(process for process, _ in found.inside), found.inside[0][1]
+    is_one, who = len(waiting) == 1, process_names(waiting)
+    more = "" if found.failed else f"{'makes' if is_one else 'make'} a call more and "
+    return (
+        f"{who} {'is' if is_one else 'are'} {_in(name)}, in a cell that {_finished(found)}: if this stays so, "
+        f"{who} {more}{'waits' if is_one else 'wait'} {'for ever' if name else 'in vain'}"
+    )
+
+
+def _in(name: str) -> str:
+    return f"in {clean(name)}" if name else "at the guard"
+
+
+def _finished(found: UnequalCalls) -> str:
+    """Who has finished a cell, those with an error first."""
+    well = tuple(process for process in found.finished if process not in found.failed)
+    kinds = ((found.failed, "ended with an error"), (well, "finished"))
+    return " and ".join(
+        f"{process_names(who)} {'has' if len(who) == 1 else 'have'} {what}" for who, what in kinds if who
+    )
+
+
+def no_answer(found: Sequence[Whereabouts], seconds: float, calls: UnequalCalls | None = None) -> str:
     """Not all processes have answered: where they are."""
-    each = "; ".join(map(where, found))
+    each = "; ".join([*map(where, found), *([unequal(calls)] if calls is not None else [])])
     return f"no answer from all processes after {duration(seconds)}: {each}"

@@ -57,12 +57,12 @@ def _hook(on: bool) -> None:
     if shell is None or on is _Cells.is_hooked:
         return
     change = shell.events.register if on else shell.events.unregister
-    change("pre_run_cell", _before)
+    change("pre_execute", _before)  # which comes before silent cells too
     change("post_run_cell", _after)
     _Cells.is_hooked = on
 
 
-def _before(info: Any) -> None:
+def _before() -> None:
     guarding.renew(_Cells.timeout, _Cells.folder)
 
 

@@ -1,6 +1,6 @@
 """What an engine notes for the kernel to read when it does not answer: cells that run, programs that span processes.
 
-A line of JSON each: [CELL, time, file name], [DONE, time], [PROGRAM, time, name, file, line, count of processes].
+A line of JSON each: [CELL, time, file name], [DONE, time, success], [PROGRAM, time, name, file, line, processes].
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import json
 import sys
 import time
 from typing import IO, Any
+
+from jaxstage_ext.ir.sources import run_cells
 
 CELL, DONE, PROGRAM = "cell", "done", "program"
 _COMPILE_EVENT = "/jax/core/compile/backend_compile_duration"
@@ -41,11 +43,13 @@ def note(*what: Any) -> None:
 
 
 def _on_cell(info: Any) -> None:
-    note(CELL, time.time(), _cell_file(str(getattr(info, "raw_cell", ""))))
+    file = _cell_file(str(getattr(info, "raw_cell", "")))
+    run_cells.ran(file)
+    note(CELL, time.time(), file)
 
 
 def _on_done(result: Any) -> None:
-    note(DONE, time.time())
+    note(DONE, time.time(), bool(getattr(result, "success", True)))
 
 
 def _on_scalar(event: str, value: float, **details: Any) -> None:

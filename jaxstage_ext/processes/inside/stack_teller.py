@@ -13,6 +13,11 @@ import threading
 from types import FrameType
 from typing import IO
 
+JITTED = "jitted"
+"""What begins a line, below its frame, that says which function a name of it stands for."""
+_JITTED_TYPES = ("PjitFunction", "_JitWrapper")
+"""Of `jax.jit` and of `equinox.filter_jit`."""
+_LIBRARIES = f"{os.sep}site-packages{os.sep}"
 PIPE = ".ask"
 """What the pipe's path has behind that of the file."""
 _MOST_FRAMES = 500
@@ -39,5 +44,20 @@ def _frames(frame: FrameType | None) -> list[str]:
     while frame is not None and len(found) < _MOST_FRAMES:
         code = frame.f_code
         found.append(f'  File "{code.co_filename}", line {frame.f_lineno or "???"} in {code.co_name}')
+        found += [f"    {JITTED} {name} = {function}" for name, function in _jitted(frame).items()]
         frame = frame.f_back
     return found
+
+
+def _jitted(frame: FrameType) -> dict[str, str]:
+    """The names of a frame of the user's that stand for jitted functions, each with the function's own name."""
+    code = frame.f_code
+    if _LIBRARIES in code.co_filename or code.co_filename.startswith("<"):
+        return {}
+    local = frame.f_locals
+    values = {name: local.get(name, frame.f_globals.get(name)) for name in {*code.co_names, *code.co_varnames}}
+    return {
+        name: str(getattr(value, "__name__", ""))
+        for name, value in values.items()
+        if type(value).__name__ in _JITTED_TYPES
+    }

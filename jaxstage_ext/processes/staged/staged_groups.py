@@ -10,7 +10,9 @@ from jaxstage_ext.processes.arrival import Arrival, EndKind, ProcessEnd
 from jaxstage_ext.processes.cause_search import differing_programs, missing_processes
 from jaxstage_ext.processes.disagreement import Disagreement, Group
 from jaxstage_ext.processes.program_texts import ProgramTexts
-from jaxstage_ext.processes.staged.process_staging import CallStaging, StagingError
+from jaxstage_ext.processes.staged.process_staging import CallStaging, StagingError, StagingErrorKind
+
+_TELL_NOTHING = (StagingErrorKind.ENDED, StagingErrorKind.UNREACHED)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ def disagreements(
 ) -> list[Disagreement]:
     """Why the groups differ: first those that have a program, then each group that has an error instead.
 
-    Of a program that each process runs by itself an error in another one stops nobody, and is none of these.
+    Of a program that each process runs by itself an error in another one stops nobody, and is none of these. Nor is a
+    process that tells nothing: it has ended, or its program is unknown.
 
     Args:
       groups: as `staged_groups` has them.
@@ -57,9 +60,10 @@ def disagreements(
       texts: of the first process of each group with a program.
     """
     arrivals = dict(_arrivals(groups, hosts))
-    failed = [group for group in groups if group.error is not None]
-    found = [differing_programs(0, arrivals, texts)] if len(groups) - len(failed) > 1 else []
-    if any(group.call.spans is not False for group in groups if group.error is None):
+    good = [group for group in groups if group.error is None]
+    failed = [group for group in groups if group.error is not None and group.error.kind not in _TELL_NOTHING]
+    found = [differing_programs(0, arrivals, texts)] if len(good) > 1 else []
+    if any(group.call.spans is not False for group in good):
         found += [missing_processes(0, arrivals, group.processes, _ends(group), 0.0) for group in failed]
     return found
 

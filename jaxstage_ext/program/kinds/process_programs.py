@@ -30,6 +30,7 @@ class ReportOfGroup:
       notes: what a reader has to know of it.
       views: the tabs that its Inspection has in that process.
       elsewhere: what answers these, by the label of the target there; None where nothing does.
+      urgent: how many of the notes, the first, say that something is wrong.
     """
 
     json: str
@@ -37,6 +38,7 @@ class ReportOfGroup:
     notes: Sequence[str]
     views: Mapping[str, Sequence[str]] = field(default_factory=dict)
     elsewhere: Callable[[str], ProgramElsewhere] | None = None
+    urgent: int = 0
 
 
 def process_programs(groups: Sequence[ReportOfGroup], staged: StagedProcesses) -> Mapping[str, Program]:
@@ -49,7 +51,7 @@ def process_programs(groups: Sequence[ReportOfGroup], staged: StagedProcesses) -
         program.processes = staged
     if not any(group.label for group in groups):
         return programs[0].targets
-    table = _compared(programs)
+    table = _compared(programs, staged)
     labelled = by_label(programs)
     for row, program in enumerate(programs):
         _stand_beside(program, row, table)
@@ -63,6 +65,8 @@ def _of_group(group: ReportOfGroup) -> list[Program]:
         assert summary is not None
         name = f"{summary['name']} · {group.label}" if group.label else summary["name"]
         program.saved_summary = {**summary, "name": name, "notes": [*group.notes, *summary["notes"]]}
+        if group.urgent:
+            program.saved_summary["urgent"] = group.urgent
         if group.elsewhere is not None:
             program.elsewhere = group.elsewhere(program.label)
             program.saved_summary["views"] = list(group.views.get(program.label, summary["views"]))
@@ -72,10 +76,10 @@ def _of_group(group: ReportOfGroup) -> list[Program]:
     return programs
 
 
-def _compared(programs: Sequence[Program]) -> Mapping[str, Any]:
-    """The table of all, a row a program."""
+def _compared(programs: Sequence[Program], staged: StagedProcesses) -> Mapping[str, Any]:
+    """The table of all, a row a program, below what is to be known of all."""
     rows = [row for program in programs if (row := saved_figures(program)) is not None]
-    return dict(Comparison.of(programs[0].name, rows).to_dict())
+    return dict(Comparison.of(programs[0].name, rows, staged.verdict).to_dict())
 
 
 def _stand_beside(program: Program, row: int, table: Mapping[str, Any]) -> None:

@@ -59,6 +59,7 @@ def test_processes_that_agree_have_one_entry(shell: Shell, stage: str) -> None:
     assert [group.processes for group in found.processes.groups] == [(0, 1, 2, 3)]
     assert list(found.targets) == ["local"] and len(seen.panels) == 1
     assert any("rocesses 0 to 3" in note for note in found.summary()["notes"])
+    assert "urgent" not in found.summary()
     assert sorted(found.processes.seconds) == [0, 1, 2, 3] and set(found.processes.seconds[2]) == set(found.seconds)
     assert [process for process, function in job.asked if function == "report"] == [0]
     assert "In [" in seen.text and ":3" in seen.text
@@ -77,6 +78,10 @@ def test_processes_that_differ_have_an_entry_each_and_the_cause_with_its_line(sh
     assert str(why.place).endswith(":4") and str(why.place).startswith("In ["), why.place
     assert "jax.process_index() + 1" in repr(found.processes)
     assert "multiply" in repr(found.processes) or "mul" in repr(found.processes)
+    if stage == "compile":
+        assert seen.text.index(found.processes.verdict[:60]) < seen.text.index("▲ best")
+    head = found.summary()
+    assert "jax.process_index() + 1" in " ".join(head["notes"][: head.get("urgent", 0)])
     lines = found.targets["process 1"].difference(found).text("jaxpr")
     assert "2.0" in lines and "1.0" in lines
     assert Inspection.from_json(found.to_json()).summary()["notes"] == found.summary()["notes"]
@@ -95,6 +100,28 @@ def test_an_error_in_one_process_is_said_with_its_line_and_the_others_are_shown(
     failed = found.targets["process 1"]
     assert failed.error is not None and failed.error.message == "bad batch"
     assert any("bad batch" in note and error.place in note for note in found.summary()["notes"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"), [(FailureKind.DIED, StagingErrorKind.ENDED), (FailureKind.RAISED, StagingErrorKind.UNREACHED)]
+)
+def test_a_process_that_does_not_answer_has_raised_nothing_in_the_cell(
+    shell: Shell, kind: FailureKind, error: StagingErrorKind
+) -> None:
+    def second_fails(process: int, call: EngineCall) -> EngineAnswer | None:
+        return EngineAnswer(process, None, EngineFailure(kind, "", "signal 9")) if process == 1 else None
+
+    with job_here(2, second_fails):
+        assert shell.run(ALIKE.format("compile")).ok
+        guard = shell.run("%processes guard on").text
+        shell.run("%processes guard off")
+    processes = inspection(shell).processes
+    assert processes is not None and processes.errors[1].kind is error
+    assert not processes.disagreements and not processes.agree
+    assert [note for note in processes.notes() if "rocess 1" in note and "signal 9" in note]
+    assert (
+        "process 1" in guard and "signal 9" in guard and ("%processes restart" in guard) is (kind is FailureKind.DIED)
+    )
 
 
 def test_a_cell_that_fails_in_one_process_only(shell: Shell) -> None:

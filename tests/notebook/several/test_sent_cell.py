@@ -36,7 +36,7 @@ def test_lines_have_the_numbers_of_the_notebook(shell: Shell) -> None:
     assert shell.run("def inner(x):\n    return jnp.sin(x)").ok
     file = os.path.basename(shell["inner"].__code__.co_filename)
     cell = sent_cell(CELL, 41)
-    made = staged(SentCell(**{**cell.to_dict(), "px": {file: 17}}))
+    made = staged(SentCell(**{**cell.to_dict(), "labels": {file: "In [17] below %%px"}}))
     jaxpr = made.documents["jaxpr"]
     texts = [(row, text.split(" = ")[-1].split()[0]) for row, text in enumerate(jaxpr.lines, 1) if " = " in text]
     spans = {name: jaxpr.source_of(row) for row, name in texts}

@@ -86,7 +86,8 @@ def test_a_process_that_hangs_is_named_with_its_line_and_ended(kernel: KernelOfT
     kernel.run("%%px --noblock --targets 0\ny = 1\ntotal(x)")
     lines = kernel.until_said("%processes where", "jit_total").splitlines()
     assert re.fullmatch(
-        r"process 0: in jit_total \(inferred\), a program of 2 processes, In \[\d+\]:3, .*s: total\(x\)", lines[0]
+        r"process 0: in jit_total \(inferred\), a program of 2 processes, In \[\d+\] below %%px:2, .*s: total\(x\)",
+        lines[0],
     ), lines
     assert lines[1] == "process 1: idle"
     assert "jit_total" in kernel.run("%processes")

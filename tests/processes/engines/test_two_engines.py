@@ -19,7 +19,7 @@ from jaxstage_ext.processes.engines import engine_job, engine_use
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, FailureKind
 from jaxstage_ext.processes.engines.engine_start import StartedJob
 from jaxstage_ext.processes.engines.job_status import status_table
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity
+from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine
 
 GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
 FORGET = "jaxstage_ext.processes.inside.engine_guard:forget_programs"
@@ -81,6 +81,20 @@ def test_a_process_in_a_collective_is_named_and_a_waiting_question_says_so(engin
     assert [answer.value for answer in engines.ask("os:getpid")] == [one.pid for one in engines.processes]
 
 
+def test_a_program_that_another_cell_ran_first_is_known_by_the_function(engines: StartedJob) -> None:
+    run_in_all(engines, "renamed = jax.jit(lambda x: (x * 2).sum())\nrenamed(x)")
+    former, engines.names = engines.names, lambda file, line: NamedLine("In [9]:1", "z = float(renamed(x))")
+    other = begin_in(engines, 0, "z = float(renamed(x))")
+    try:
+        until(lambda: engines.where()[0].program)
+        first, _ = engines.where()
+        assert first.program is not None and first.program.name.startswith("jit__lambda") and first.is_inferred
+    finally:
+        begin_in(engines, 1, "float(renamed(x))").get(timeout=30)
+        engines.names = former
+    other.get(timeout=30)
+
+
 def check_where(engines: StartedJob) -> None:
     first, second = engines.where()
     assert first.program is not None and (first.program.name, first.program.processes) == ("jit_total", 2)
@@ -111,7 +125,8 @@ def test_the_guard_stops_what_differs_and_then_guards_on(engines: StartedJob, tm
         run_in_all(
             engines, "if jax.process_index() == 1: raise ValueError('one of them only')\njax.jit(lambda x: x.max())(x)"
         )
-    run_in_all(engines, "same = float(jax.jit(lambda x: (x * 3).sum())(x))")
+    silent = "same = float(jax.jit(lambda x: (x * 3).sum())(x))"  # as `view.execute` runs it: no cell, but a new start
+    engines.client[:].execute(silent, silent=True, block=True)
     assert engines.client[:]["same"] == [84.0, 84.0]
     assert len(list(tmp_path.iterdir())) == 3
     assert [answer.value for answer in engines.ask(GUARD, False, 60.0, str(tmp_path))] == [True, True]

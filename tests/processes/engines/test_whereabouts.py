@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import sysconfig
+from dataclasses import replace
 
 import pytest
 
 from jaxstage_ext.processes.engines import whereabouts_wording as wording
 from jaxstage_ext.processes.engines.engine_job import names_by_file
 from jaxstage_ext.processes.engines.process_stack import StackFrame, stack_of
-from jaxstage_ext.processes.engines.whereabouts import EngineActivity, EngineNotes, NamedLine, notes_of, whereabouts
+from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls, unequal_calls
+from jaxstage_ext.processes.engines.whereabouts import (
+    EngineActivity,
+    EngineNotes,
+    NamedLine,
+    ProgramPlace,
+    Whereabouts,
+    notes_of,
+    whereabouts,
+)
 
 STDLIB, LIBRARY = sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")
 CELL = "/tmp/ipykernel_7/123.py"
@@ -95,3 +105,62 @@ def test_names_and_code_are_one_clean_line() -> None:
     text = wording.where(found)
     assert "\n" not in text and "\x1b" not in text and len(text) < 120
     assert names_by_file("/no/such/file.py", 3) == NamedLine("file.py:3")
+
+
+def test_a_program_is_known_by_the_function_that_a_name_stands_for() -> None:
+    notes = notes_of(json.dumps(["program", 100.5, "jit__lambda", "/other.py", 3, 2]))
+    text = f"""\
+Thread 0x00007f22 (most recent call first):
+  File "{CELL}", line 3 in train
+    jitted step = <lambda>
+    jitted other = total
+  File "{CELL}", line 5 in <module>
+"""
+    stack = stack_of(text, 0x7F22)
+    assert [frame.jitted for frame in stack] == [(("step", "<lambda>"), ("other", "total")), ()]
+    assert where([*stack, *LOOP], notes, "y = step(x)")[0] is EngineActivity.PROGRAM
+    assert where([*stack, *LOOP], notes, "y = other(x)")[0] is EngineActivity.PYTHON
+
+
+def at(process: int, program: str = "", cell: str = "1.py", activity: EngineActivity | None = None) -> Whereabouts:
+    if not program:
+        return Whereabouts(process, activity or EngineActivity.IDLE, cell=cell)
+    return Whereabouts(process, EngineActivity.PROGRAM, program=ProgramPlace(program, CELL, 3, 3), cell=cell)
+
+
+def test_one_that_has_finished_the_cell_in_which_another_waits_makes_fewer_calls() -> None:
+    found = unequal_calls([at(0), at(1, "jit_step"), at(2)])
+    assert found == UnequalCalls(((1, "jit_step"),), (0, 2))
+    guard = unequal_calls([at(0), at(1, activity=EngineActivity.GUARD)])
+    assert guard == UnequalCalls(((1, ""),), (0,))
+    assert "1" in wording.unequal(found) and "jit_step" in wording.unequal(found)
+
+
+def test_a_journal_tells_whether_the_last_cell_failed() -> None:
+    ends = [notes_of("\n".join(map(json.dumps, [*JOURNAL, ["done", 101.0, ended]]))) for ended in (True, False)]
+    assert [notes.has_failed for notes in (BUSY, *ends)] == [False, False, True]
+    again = notes_of(
+        "\n".join(map(json.dumps, [*JOURNAL, ["done", 101.0, False], ["cell", 102.0, "/t/ipykernel_1/7.py"]]))
+    )
+    assert (again.has_failed, again.cell) == (False, "7.py")
+    failed = unequal_calls([replace(at(0), has_failed=True), at(1, "jit_step")])
+    assert failed == UnequalCalls(((1, "jit_step"),), (0,), (0,))
+
+
+def test_two_in_different_programs_wait_for_each_other() -> None:
+    assert unequal_calls([at(0, "jit_step"), at(1, "jit_total")]) == UnequalCalls(((0, "jit_step"), (1, "jit_total")))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [at(0, "jit_step"), at(1, "jit_step")],
+        [at(0), at(1)],
+        [at(0, cell="2.py"), at(1, "jit_step")],
+        [at(0, cell=""), at(1, "jit_step", cell="")],
+        [at(0, activity=EngineActivity.PYTHON), at(1, "jit_step")],
+        [at(0, activity=EngineActivity.ENDED), at(1, "jit_step")],
+    ],
+)
+def test_of_others_it_is_not_said(found: list[Whereabouts]) -> None:
+    assert unequal_calls(found) is None

@@ -37,7 +37,14 @@ SAID = {
     "differ": [wording.differs(field, {0: "a", 1: ""}) for field in ("jax", "jaxlib", "xla_flags", "platform")],
     "some of them": wording.other_processes(2, 4),
     "ended": [wording.was_ended(index) for index in (0, 1)],
-    "how": wording.ENDED,
+    "no answer of one": [
+        wording.failed(1, RAISED),
+        wording.failed(1, EngineFailure(FailureKind.DIED, message="killed by SIGKILL")),
+        wording.unanswered(1, EngineFailure(FailureKind.DIED, message="killed by SIGKILL")),
+        wording.failed(
+            1, EngineFailure(FailureKind.NOT_INSTALLED, "ModuleNotFoundError", "No module named 'jaxstage_ext'")
+        ),
+    ],
     "closed": wording.CLIENT_CLOSED,
     "stopped": [wording.stopped(2, is_ours) for is_ours in (True, False)],
     "guard": [wording.guard(is_on) for is_on in (True, False)],

@@ -7,8 +7,10 @@ from dataclasses import replace
 from jaxstage_ext.processes import preflight_wording as wording
 from jaxstage_ext.processes.arrival import Arrival, ComparedPart, EndKind, ProcessEnd
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause
+from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 from jaxstage_ext.processes.program_texts import CodePlace
-from jaxstage_ext.processes.value_origin import Suspect, ValueOrigin
+
+SUSPECT = Suspect(ValueOrigin.PROCESS, 9, "scale = jax.process_index()")
 
 
 def arrival(process: int, program: str = "jit_step", place: str = "train.py:31") -> Arrival:
@@ -16,11 +18,10 @@ def arrival(process: int, program: str = "jit_step", place: str = "train.py:31")
 
 
 def differ(part: ComparedPart, cause: DisagreementCause, groups: list[tuple[int, ...]]) -> Disagreement:
-    suspect = Suspect(ValueOrigin.PROCESS, 9, "scale = jax.process_index()")
-    place = CodePlace("train.py", 12, "y = x * scale", (suspect,))
+    place = CodePlace("train.py", 12, "y = x * scale", (SUSPECT,))
     arrivals = {process: arrival(process) for group in groups for process in group}
     return Disagreement(
-        cause, 3, arrivals, groups={part: groups}, place=place, suspect=suspect, collectives={0: 2, 1: 1}
+        cause, 3, arrivals, groups={part: groups}, place=place, suspect=SUSPECT, collectives={0: 2, 1: 1}
     )
 
 
@@ -43,8 +44,15 @@ SAID = {
     **{f"part {part.value}": wording.headline(differ(part, DisagreementCause.UNKNOWN, FOUR)) for part in ComparedPart},
     **{f"origin {origin.value}": wording.ORIGINS[origin] for origin in ValueOrigin},
     "parts": [wording.PARTS[part] for part in ComparedPart],
+    "next step, another order by the process index": wording.next_step(
+        replace(SWAPPED, cause=DisagreementCause.PROCESS_BRANCH)
+    ),
     "two differ": wording.headline(BRANCH),
-    "where the value comes from": wording.suspect_line(BRANCH),
+    "where the value comes from": [
+        wording.suspect_line(BRANCH),
+        wording.suspect_line(replace(BRANCH, suspect=replace(SUSPECT, cell="In [2] below %%px", line=12))),
+    ],
+    "what the call takes": wording.call_line(replace(BRANCH, call=CodePlace("train.py", 31, "f(s, x)", (SUSPECT,)))),
     "collectives": wording.collectives(BRANCH),
     "order": wording.headline(SWAPPED),
     "of what was only staged": [wording.headline(replace(each, number=0)) for each in (BRANCH, SWAPPED)],
@@ -62,6 +70,5 @@ SAID = {
     "the store is gone": wording.store_lost("UNAVAILABLE"),
     "not compared": [wording.ahead_of_time(1), wording.ahead_of_time(3)],
     "a fault": [wording.failed("KeyError: 'x'"), wording.failed(wording.ELSEWHERE)],
-    "many processes": wording.processes((0, 1, 2, 3)),
     "ordinals": [wording.ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)],
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxstage_ext.processes.engines import whereabouts_wording as wording
+from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls
 from jaxstage_ext.processes.engines.whereabouts import EngineActivity, NamedLine, ProgramPlace, Whereabouts
 
 LINE = NamedLine("In [3]:2", "loss = step(params, batch)")
@@ -20,6 +21,14 @@ SAID = {
     "ended": wording.where(ENDED[1]),
     "all ended": wording.lost_coordinator(ENDED),
     "one ended": wording.lost_coordinator(ENDED[1:]),
+    "one makes a call more": [
+        wording.unequal(UnequalCalls(((1, "jit_step"),), (0,))),
+        wording.unequal(UnequalCalls(((1, "jit_step"), (3, "jit_step")), (0, 2))),
+        wording.unequal(UnequalCalls(((1, ""),), (0,))),
+        wording.unequal(UnequalCalls(((1, "jit_step"),), (0, 2), (0,))),
+    ],
+    "in different programs": wording.unequal(UnequalCalls(((0, "jit_step"), (1, "jit_total")))),
+    "no answer, and why": wording.no_answer([IN_PROGRAM], 5.02, UnequalCalls(((0, "jit_step"),), (1,))),
     "no answer": wording.no_answer([IN_PROGRAM, Whereabouts(1, EngineActivity.IDLE)], 5.02),
     "late": wording.late(IN_PROGRAM, 5.0),
     "no last program": wording.NOT_HERE,

@@ -29,12 +29,14 @@ class Suspect:
     Attributes:
       line: where the value is made, from 1.   code: the text of that line.
       decides: whether the value decides if the line runs at all, as the test of an `if` around it.
+      cell: the label of the cell where it is made; "" of the same file.
     """
 
     origin: ValueOrigin
     line: int
     code: str
     decides: bool = False
+    cell: str = ""
 
 
 _CALLS: dict[ValueOrigin, frozenset[str]] = {

@@ -24,8 +24,8 @@ from jaxstage_ext.views.compiled.compile_lines import CompileLine, compile_line
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
+    from jaxstage_ext.api.job_compile_history import JobCompileHistory
     from jaxstage_ext.panel.showing.shown_cache_report import ShownCacheReport
-    from jaxstage_ext.processes.shown_job_compiles import JobCompiles
     from jaxstage_ext.program.kinds.logged_program import LoggedProgram
 
 _MOST_EXPLAINED = 10
@@ -83,34 +83,33 @@ def compiles(*, processes: Literal[False] = False) -> CompileHistory: ...
 
 
 @overload
-def compiles(*, processes: Literal[True]) -> JobCompiles: ...
+def compiles(*, processes: Literal[True]) -> JobCompileHistory: ...
 
 
-def compiles(*, processes: bool = False) -> CompileHistory | JobCompiles:
+def compiles(*, processes: bool = False) -> CompileHistory | JobCompileHistory:
     """What JAX traced, lowered and compiled in this process since the compile log is kept, and why.
 
     The log is kept from `%load_ext jaxstage_ext` on; without the extension, from the first call of this function on.
 
     Args:
       processes: whether to ask all processes of the job that `%processes` started or uses instead, which shows what
-        each compiled and when, where their order differs, who waited for whom, and why their cache keys differ. It
-        waits for those that are busy; Ctrl-C ends that.
+        each compiled and when, where their order differs, who waited for whom, and why their cache keys differ. Those
+        that are busy are waited for 5 seconds; where they are is said instead.
 
     Returns:
       A history. It shows itself as a panel in a notebook and as text in a terminal. `.table()`, `.by_function()`,
       `.by_cell()` and `.to_pandas()` are its tables, `.recompiles()` and `.only(function="step", cell=12, over=1.0)`
       select from it, `.totals` has its seconds, and `.to_json()` saves it. `.inspect(12)` opens a line, and
-      `.compare(12, 14)` shows two side by side; neither compiles. With `processes`, a JobCompiles: `.table()`,
+      `.compare(12, 14)` shows two side by side; neither compiles. With `processes`, a JobCompileHistory: `.table()`,
       `.by_program()`, `.order_difference`, `.cache_uses`, `.to_pandas()`, `.to_json()`.
 
     Raises:
       NoJob: with `processes`, where there is no job of this kernel's.
     """
     if processes:
-        from jaxstage_ext.processes.engines.engine_job import current_job
-        from jaxstage_ext.processes.gathered_compiles import gathered_compiles  # it imports JAX
+        from jaxstage_ext.api.job_compile_history import job_compile_history  # it imports JAX
 
-        return gathered_compiles(current_job().ask)
+        return job_compile_history()
     listening.start()
     whole = logged()
     return with_stale_names(whole, whole, LOG.clears)

@@ -93,6 +93,7 @@ def load(
     if isinstance(source, list | tuple):
         from jaxstage_ext.panel.showing import shown_timeline
 
+        _name_cells_of_processes()
         return shown_timeline.opened(opening.open_processes(source, title))
     source = cast(opening.Source, source)
     if not isinstance(source, bytes) and (folder := Path(source).expanduser()).is_dir() and dump_index.is_dump(folder):
@@ -107,6 +108,15 @@ def load(
         if not refused_files.is_text(source, _head):
             raise
         raise NotAProfile(refused_files.what_opens(source, error, _head)) from None
+
+
+def _name_cells_of_processes() -> None:
+    """Profiles of a job of this kernel's have lines of cells that ran in its processes."""
+    from jaxstage_ext.ir.sources import run_cells
+    from jaxstage_ext.processes.engines import engine_job
+
+    if engine_job.has_job():
+        run_cells.name_cells(engine_job.current_job().cell_labels())
 
 
 def opened(source: opening.Source, title: str, how: How) -> Opened:

@@ -23,8 +23,8 @@ from jaxstage_ext.report.text.units import plural
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.compiles import CompileHistory, CompileWatch
+    from jaxstage_ext.api.job_compile_history import JobCompileHistory
     from jaxstage_ext.notebook.cells.call_counts import CallCounts
-    from jaxstage_ext.processes.shown_job_compiles import JobCompiles
 
 _MOST_NAMED, _LONGEST_NAME = 8, 60
 
@@ -54,7 +54,7 @@ class CompilesRequest(MagicRequest):
             return None
         return shown if not self.options.json else None
 
-    def _show_processes(self, is_assigned: bool) -> JobCompiles | None:
+    def _show_processes(self, is_assigned: bool) -> JobCompileHistory | None:
         """Show what all processes of the job have compiled. Returns it where the line is assigned."""
         from jaxstage_ext.api.compiles import compiles
         from jaxstage_ext.notebook.engine_cells import NAME_CELLS, px_labels
@@ -64,7 +64,7 @@ class CompilesRequest(MagicRequest):
 
         try:
             with interrupts_in_one_line(NO_ANSWER):
-                current_job().ask(NAME_CELLS, px_labels(self.ip))
+                current_job().tell(NAME_CELLS, px_labels(self.ip))
                 made = compiles(processes=True)
         except ProcessesError as error:
             raise UsageError(str(error)) from None
@@ -198,7 +198,7 @@ def _some(names: Any) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def _written(shown: CompileHistory | JobCompiles, file: str) -> str:
+def _written(shown: CompileHistory | JobCompileHistory, file: str) -> str:
     path = Path(os.path.expanduser(file))
     try:
         path.write_text(shown.to_json(), "utf-8", "replace")

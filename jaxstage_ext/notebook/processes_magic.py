@@ -9,7 +9,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from jaxstage_ext.notebook.engine_cells import NAME_CELLS, engine_line_names, labels_of
+from jaxstage_ext.notebook.engine_cells import NAME_CELLS, engine_line_names, labels_of, px_labels
 from jaxstage_ext.notebook.failures import interrupts_in_one_line
 from jaxstage_ext.notebook.lines.processes_line import ProcessesLine, parsed
 from jaxstage_ext.processes import ended_wording
@@ -69,6 +69,7 @@ def _begin(make: Callable[[_StartLine], EngineJob], shell: Any) -> None:
 
 def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     job.names = engine_line_names(shell)
+    job.cell_labels = lambda: px_labels(shell)
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()

@@ -71,3 +71,19 @@ class KeyForm(TypedDict):
     parts: dict[str, str]
     words: dict[str, str]
     options: dict[str, str]
+
+
+class CompileDetails(TypedDict):
+    """Why a record came about.
+
+    Attributes:
+      why: in one sentence.   advice, code: what avoids it; "" where nothing is to be done.
+      differences: what differs from the compile before, each as kind, name, before and now.
+      facts: further facts, as pairs of a name and words.
+    """
+
+    why: str
+    advice: str
+    code: str
+    differences: list[list[str]]
+    facts: list[list[str]]

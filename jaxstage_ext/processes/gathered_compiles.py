@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from jaxstage_ext.processes.compile_row_form import KeyForm, ProcessLogForm
+from jaxstage_ext.processes import job_compiles_wording as wording
+from jaxstage_ext.processes.compile_row_form import CompileDetails, KeyForm, ProcessLogForm
 from jaxstage_ext.processes.job_compiles import JobProgram, MergedCompiles, ProgramName
 from jaxstage_ext.processes.key_comparison import ComparedKeys, compared_keys
 from jaxstage_ext.processes.shown_job_compiles import JobCompiles
+from jaxstage_ext.report.unavailable import Unavailable
 
 INSIDE = "jaxstage_ext.processes.inside.compile_rows"
+_CAUSE = "jaxstage_ext.processes.inside.compile_cause:compile_cause"
 _MOST_COMPARED = 3
 """Programs whose keys are compared."""
 
@@ -36,7 +39,10 @@ class AskProcesses(Protocol):
 
 
 def gathered_compiles(ask: AskProcesses) -> JobCompiles:
-    """The compile logs of all processes that answer. Nothing is compiled, and no process waits for another."""
+    """The compile logs of all processes that answer; why others do not is in `missing`.
+
+    Nothing is compiled, and no process waits for another.
+    """
     logs: list[ProcessLogForm] = []
     missing: dict[int, str] = {}
     for reply in ask(f"{INSIDE}:compile_rows"):
@@ -71,3 +77,17 @@ def _of(one: JobProgram, keys: Mapping[int, Mapping[int, KeyForm]]) -> dict[int,
         for process, row in one.rows.items()
         if row["number"] in keys.get(process, {})
     }
+
+
+def compile_details(ask: AskProcesses, process: int, number: int) -> CompileDetails:
+    """What the process tells of its record of that number. Raises Unavailable where it tells nothing."""
+    answers = ask(_CAUSE, number, only=[process])
+    if not answers:
+        raise Unavailable(wording.no_process(process))
+    [answer] = answers
+    if answer.failure is not None:
+        raise Unavailable(wording.untold(process, f"{answer.failure.error} {answer.failure.message}".strip()))
+    if answer.value is None:
+        raise Unavailable(wording.dropped(process, number))
+    told: CompileDetails = answer.value
+    return told

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.events.event_place import EventPlace, event_place
 from jaxstage_ext.core.jax_private import job_store, pending_compile
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames
@@ -69,6 +70,12 @@ class Guard:
         self._is_lost, self._system_process = False, os.getpid()
         self.compared, self.ahead_of_time, self.seconds = 0, 0, 0.0
 
+    def renewed(self, block: int, timeout: float, folder: Path) -> Guard:
+        """The guard of the next block, after a process has ended this one; what all have agreed on goes on counting."""
+        guard = Guard(block, timeout, folder)
+        guard._store, guard._names, guard._environment = self._store, self._names, self._environment
+        return guard
+
     @property
     def _compares(self) -> bool:
         """Whether it does: not in a process that was forked from this one, which is none of the job."""
@@ -90,7 +97,8 @@ class Guard:
                 note(preflight_wording.store_lost(str(error)))
             except ComparingEnded:
                 self._turn_off(store, preflight_wording.ELSEWHERE)
-            except ProcessesDisagree:
+            except ProcessesDisagree as error:
+                _log_stopped(frames, pending, error)
                 raise
             except Exception as error:  # a fault of ours stops no job
                 self._turn_off(store, f"{type(error).__name__}: {error}")
@@ -196,7 +204,7 @@ class Guard:
                 shared.send(read())
         if verdict.author != meeting.store.process:
             return shared.wait(_REPORT_TIMEOUT)
-        found = replace(_found(meeting, verdict.outcome, shared), agreed=agreed)
+        found = replace(_found(len(agreed) + 1, meeting, verdict.outcome, shared), agreed=agreed)
         report = write_report(report_text(found), self._folder)
         where = f"{report} on {socket.gethostname()}" if report else "not written: no folder can be written to"
         line = str(found.place) if found.place is not None else next((end.place for end in found.ends.values()), "")
@@ -205,8 +213,16 @@ class Guard:
         return error
 
 
-def _found(meeting: Meeting, outcome: MeetingOutcome, shared: SharedReport) -> Disagreement:
-    arrivals, number = meeting.arrivals(), meeting.point.number
+def _log_stopped(frames: EventFrames, pending: PendingCompile, error: ProcessesDisagree) -> None:
+    """The compile log has heard the program's compile begin, and hears no end of it."""
+    if listening.is_on():
+        from jaxstage_ext.compilation.events import stage_events, stage_results
+
+        stage_results.quietly(None, stage_events.stopped, frames, pending.name, pending.processes, error)
+
+
+def _found(number: int, meeting: Meeting, outcome: MeetingOutcome, shared: SharedReport) -> Disagreement:
+    arrivals = meeting.arrivals()
     absent = tuple(process for process in meeting.point.group if process not in arrivals)
     if outcome is MeetingOutcome.DIFFER:
         return differing_programs(number, arrivals, shared.texts(arrivals.keys(), _TEXTS_TIMEOUT))

@@ -78,7 +78,7 @@ def renew(timeout: float, folder: Path) -> None:
     with _lock:
         if _guard is not None and _guard.is_over():
             _blocks += 1
-            _guard = type(_guard)(_blocks, timeout, folder)
+            _guard = _guard.renewed(_blocks, timeout, folder)
 
 
 def is_on() -> bool:

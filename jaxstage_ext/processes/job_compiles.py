@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
+from jaxstage_ext.compilation.records.record_outcome import RecordOutcome
 from jaxstage_ext.processes.compile_row_form import CompileRowForm, ProcessLogForm
 
 ProgramName = tuple[str, str]
@@ -163,6 +164,21 @@ class MergedCompiles:
         return OrderDifference(place + 1, {name: tuple(processes) for name, processes in compiled.items()})
 
     @property
+    def stopped(self) -> dict[ProgramName, tuple[int, ...]]:
+        """The programs that the guard stopped, so that they never ran, and in which processes it did."""
+        found: dict[ProgramName, list[int]] = {}
+        for log in self.logs:
+            for row in log["rows"]:
+                if row["outcome"] == RecordOutcome.STOPPED.value:
+                    found.setdefault((row["program"], row["signature"]), []).append(log["process"])
+        return {name: tuple(dict.fromkeys(processes)) for name, processes in found.items()}
+
+    @property
+    def uses_cache(self) -> bool:
+        """Whether a compile of any process asked JAX's persistent cache while a folder was in use."""
+        return any(use.asked for use in self.cache_uses)
+
+    @property
     def cache_uses(self) -> tuple[CacheUse, ...]:
         """What the persistent cache did in each process."""
         return tuple(_cache_use(log) for log in self.logs)
@@ -173,7 +189,7 @@ def _spanning(log: ProcessLogForm) -> list[tuple[ProgramName, int, CompileRowFor
     seen: Counter[ProgramName] = Counter()
     found = []
     for row in log["rows"]:
-        if len(row["processes"]) > 1:
+        if len(row["processes"]) > 1 and row["outcome"] != RecordOutcome.STOPPED.value:
             name = row["program"], row["signature"]
             found.append((name, seen[name], row))
             seen[name] += 1

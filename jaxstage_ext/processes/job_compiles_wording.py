@@ -16,9 +16,11 @@ from jaxstage_ext.report.text.units import duration, plural
 
 OTHER_CLOCK = "the processes are on several hosts, whose clocks are not compared"
 NO_RECORD, STILL_RUNS = "a process has no record of it", "a process still compiles it"
+NO_LOG = "not all processes gave their log"
 NOT_RUN = "this stage did not run"
-NOT_ENDED = "it has not ended"
+NOT_ENDED = "this stage has not ended, or did not run"
 NOT_COMPARED = "not compared: only the first programs with differing keys are"
+SAVED = "why it was compiled is not saved; run the cell again to ask the process"
 NOTHING = "No process has compiled anything."
 _NAMED, _LONGEST_VALUE, _LONGEST_NAME = 3, 80, 120
 _ON_CPU = (
@@ -42,20 +44,23 @@ def headline(merged: MergedCompiles) -> str:
     shared = plural(len(merged.programs), "program")
     spent = f", {duration(slowest)} in the slowest process of each" if merged.programs else ""
     more = f"; {plural(own, 'program')} of one process alone" if own else ""
-    return f"{plural(len(merged.logs), 'process', 'processes')}: {shared} of several processes{spent}{more}"
+    of_all = f"{len(merged.logs):,} of " if merged.missing else ""
+    count = plural(len(merged.logs) + len(merged.missing), "process", "processes")
+    return f"{of_all}{count}: {shared} of several processes{spent}{more}"
 
 
 def sentences(merged: MergedCompiles) -> Iterator[str]:
     """What else is to be said of all processes, the most important first."""
+    for process, why in merged.missing.items():
+        yield no_log(process, why)
     if (difference := merged.order_difference) is not None:
         yield order(difference)
+    yield from stopped(merged)
     for one in [one for one in merged.programs if {*one.absent} - {*merged.missing}][:_NAMED]:
         yield absent(one, merged)
     if merged.programs:
         yield waiting(merged)
     yield clock(merged)
-    for process, why in merged.missing.items():
-        yield f"No log of process {process}: {why}."
     if left_out := sum(log["left_out"] for log in merged.logs):
         yield f"{plural(left_out, 'older record')} left the logs."
 
@@ -67,6 +72,13 @@ def order(difference: OrderDifference) -> str:
         f"The order differs: as program {difference.place} of those in common, {each}. Programs that exchange data "
         "must be called in one order, or the job hangs or computes wrong values."
     )
+
+
+def stopped(merged: MergedCompiles) -> Iterator[str]:
+    """What the guard stopped; nothing where it stopped nothing."""
+    if found := merged.stopped:
+        names = some([f"{program(name)} in {process_names(who)}" for name, who in found.items()], _NAMED)
+        yield f"The guard stopped {names}: never compiled, never run."
 
 
 def absent(one: JobProgram, merged: MergedCompiles) -> str:
@@ -82,6 +94,8 @@ def waiting(merged: MergedCompiles) -> str:
     if not merged.shares_clock:
         return f"How long processes waited for the slowest is unknown: {OTHER_CLOCK}."
     known = [(waited, one) for one in merged.programs if (waited := merged.waited(one)) is not None]
+    if not known and merged.missing:
+        return f"How long processes waited for the slowest is unknown: {NO_LOG}."
     if not known:
         return "How long processes waited for the slowest is unknown: no program was compiled by all of its processes."
     longest, worst = max(known, key=lambda pair: pair[0])
@@ -92,6 +106,26 @@ def waiting(merged: MergedCompiles) -> str:
         f"Waiting for the slowest took at most {duration(total)} in all; the longest was {duration(longest)} for "
         f"process {last} at {program(worst.name)}."
     )
+
+
+def no_log(process: int, why: str) -> str:
+    """Why a process is left out."""
+    return f"No log of process {process}: {why}."
+
+
+def no_process(process: int) -> str:
+    """The process that is asked is none of the job."""
+    return f"the job has no process {process} any more"
+
+
+def untold(process: int, why: str) -> str:
+    """A process does not say why it compiled."""
+    return f"process {process} does not say: {why}"
+
+
+def dropped(process: int, number: int) -> str:
+    """A process's log does not have a record any more."""
+    return f"the log of process {process} no longer has #{number}"
 
 
 def clock(merged: MergedCompiles) -> str:

@@ -32,20 +32,27 @@ class JobCompiles(MergedCompiles):
 
         Operations outside any jitted function on a process's own devices have rows only with `eager`.
         """
+        return _records(self.listed(eager))
+
+    def listed(self, eager: bool = False) -> list[tuple[int, CompileRowForm]]:
+        """What `table` has rows of: the process and its record."""
         listed = [
             (log["process"], row)
             for log in self.logs
             for row in log["rows"]
             if eager or not row["is_eager"] or len(row["processes"]) > 1
         ]
-        return _records(sorted(listed, key=lambda pair: pair[1]["began"]))
+        return sorted(listed, key=lambda pair: pair[1]["began"])
 
     def by_program(self) -> Table:
         """One row a program of several processes: the slowest, the wait for it, and what the persistent cache did."""
         made = self.programs
         waits = [self.waited(one) for one in made]
         compared = [self.keys.get((one.name, one.time)) for one in made]
-        parts = [wording.differing_parts(keys, one.has_other_keys) for keys, one in zip(compared, made, strict=True)]
+        parts = [
+            wording.differing_parts(keys, one.has_other_keys and self.uses_cache)
+            for keys, one in zip(compared, made, strict=True)
+        ]
         reasons: dict[Place, str] = {}
         for at, (one, waited, differing) in enumerate(zip(made, waits, parts, strict=True)):
             reasons |= {} if waited is not None else {(at, "wait"): self._why_no_wait(one)}
@@ -68,6 +75,8 @@ class JobCompiles(MergedCompiles):
     def _why_no_wait(self, one: JobProgram) -> str:
         if not self.shares_clock:
             return wording.OTHER_CLOCK
+        if not {*self.missing}.isdisjoint(one.absent):
+            return wording.NO_LOG
         return wording.NO_RECORD if one.absent else wording.STILL_RUNS
 
     def to_pandas(self) -> Any:
@@ -78,25 +87,30 @@ class JobCompiles(MergedCompiles):
         """The table as versioned JSON, eager operations included; `Table.from_json` reads it."""
         return self.table(eager=True).to_json()
 
-    def _parts(self) -> list[Part]:
+    @property
+    def said(self) -> list[str]:
+        """What is to be said of all processes, the most important first."""
+        return [wording.headline(self), *filter(None, wording.sentences(self)), *self._of_cache()]
+
+    @property
+    def parts(self) -> list[Part]:
+        """What is said, and the tables that have rows."""
         programs, records = self.by_program(), self.table()
-        said = [wording.headline(self), *filter(None, wording.sentences(self))]
-        return [*said, *self._of_cache(), *([programs] if len(programs) else []), *([records] if len(records) else [])]
+        return [*self.said, *([programs] if len(programs) else []), *([records] if len(records) else [])]
 
     def _of_cache(self) -> list[str]:
-        uses = self.cache_uses
-        if not any(use.asked for use in uses):
+        if not self.uses_cache:
             return []
         platform = self.logs[0]["platform"]
         first = next(iter(self.keys.items()), None)
-        said = f"JAX's persistent cache: {'; '.join(map(wording.cache_use, uses))}."
+        said = f"JAX's persistent cache: {'; '.join(map(wording.cache_use, self.cache_uses))}."
         return [said, *([wording.keys(first[0][0], first[1], platform)] if first is not None else [])]
 
     def __repr__(self) -> str:
-        return text_of(self._parts())
+        return text_of(self.parts)
 
     def _repr_html_(self) -> str:
-        return html_of(self._parts())
+        return html_of(self.parts)
 
 
 def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:
@@ -107,7 +121,10 @@ def _records(listed: Sequence[tuple[int, CompileRowForm]]) -> Table:
         "compile": [row["compile"] for row in rows],
     }
     reasons: dict[Place, str] = {
-        (at, name): wording.NOT_RUN for name, taken in stages.items() for at, one in enumerate(taken) if one is None
+        (at, name): wording.NOT_RUN if rows[at]["ended"] is not None else wording.NOT_ENDED
+        for name, taken in stages.items()
+        for at, one in enumerate(taken)
+        if one is None
     }
     columns = {
         "process": Column([process for process, _ in listed], is_whole=True, doc="Its index in the job."),

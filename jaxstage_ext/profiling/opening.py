@@ -14,12 +14,13 @@ from jaxstage_ext.profiling import op_links
 from jaxstage_ext.profiling.chrome import chrome_trace
 from jaxstage_ext.profiling.chrome.unpacking import MOST_BYTES as MOST_UNPACKED
 from jaxstage_ext.profiling.chrome.unpacking import beginning, is_gzip, unpacked
+from jaxstage_ext.profiling.common_clock.clock_alignment import aligned
 from jaxstage_ext.profiling.mosaic import mosaic_json, mosaic_saved
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.unreadable import NotAProfile, TooLarge, UnreadableProfile
 from jaxstage_ext.profiling.xplane import profiler_folder, xplane
 from jaxstage_ext.profiling.xplane.several_hosts import together
-from jaxstage_ext.report.recording import HostClocks, Recording
+from jaxstage_ext.report.recording import Recording
 from jaxstage_ext.report.text.encodable import shown_name
 from jaxstage_ext.report.text.units import scaled
 
@@ -28,8 +29,6 @@ _HEAD = 4096
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*[\"}]|\[[ \t\r\n]*[{\]])")
 _XPLANE_FIELDS = b"\x0a\x12\x1a\x22"
 """The first byte of a serialized XSpace: a plane, an error, a warning or the name of a host."""
-MOST_APART = 3600 * 10**9
-"""Nanoseconds between the starts of the first and the last profile of a job; those further apart are of others."""
 MOST_BYTES = 2**31
 """Bytes of a gzip file that are read."""
 
@@ -94,7 +93,7 @@ def open_recording(source: Source, title: str = "") -> Recording:
 def open_processes(sources: Sequence[Source], title: str = "") -> Recording:
     """The profiles of the processes of one job as one recording, with the lanes and devices of each apart.
 
-    Where each profile says when it began, all are on one clock.
+    All are on one clock: aligned by the collectives that all left together, or else by when each says that it began.
 
     Args:
       sources: a profile a process, in their order, each as `open_profile` takes it.
@@ -108,16 +107,7 @@ def open_processes(sources: Sequence[Source], title: str = "") -> Recording:
     for name, recording in parts:
         if len(recording.hosts) > 1:
             raise UnreadableProfile(f"the profile of {name} is of several hosts; give one profile for each process")
-    return together(parts, title or f"profiles of {len(parts)} processes", _common_clock([one for _, one in parts]))
-
-
-def _common_clock(recordings: Sequence[Recording]) -> HostClocks:
-    origins = [recording.origin for recording in recordings]
-    known = [origin for origin in origins if origin is not None]
-    if len(known) < len(origins) or max(known) - min(known) > MOST_APART:
-        return HostClocks.OWN
-    [machine, *others] = {recording.hosts[0] for recording in recordings}
-    return HostClocks.ONE_MACHINE if machine and not others else HostClocks.WALL
+    return together(parts, title or f"profiles of {len(parts)} processes", aligned([one for _, one in parts]))
 
 
 def contents(path: Path) -> bytes:

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from jaxstage_ext.profiling.analysis import (
     busy,
+    clock_wording,
+    collective_waits,
     device_work,
     event_list,
     event_tables,
@@ -26,6 +28,7 @@ from jaxstage_ext.profiling.analysis import (
     timeline_wording,
 )
 from jaxstage_ext.profiling.analysis.busy import DeviceTime
+from jaxstage_ext.profiling.analysis.collective_waits import CollectiveWaits
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_activity import HostActivity
@@ -180,6 +183,22 @@ class Timeline:
         """One row a step; of a profile without steps, one row a run of an XLA module."""
         return steps.table(self.recording, self.work)
 
+    def waits(self) -> Table:
+        """One row a collective of all processes, of profiles of several: who begins it last, and how long others wait.
+
+        It has no rows where the clocks of processes are apart, or where no collective is in all profiles.
+        """
+        return self._waits.table()
+
+    @cached_property
+    def _waits(self) -> CollectiveWaits:
+        return collective_waits.collective_waits(self.recording, self.places)
+
+    @property
+    def process_notes(self) -> tuple[str, ...]:
+        """Of profiles of several processes: by which clock times are, and for which process the others wait."""
+        return (*clock_wording.waits(self._waits.latest()), *clock_wording.clocks(self.recording))
+
     def compiles(self) -> Table:
         """What was traced, lowered or compiled during the profile."""
         return host_tables.compiles(self.recording)
@@ -312,7 +331,7 @@ class Timeline:
         notes = [
             *timeline_wording.losses(self.recording.lost),
             *mosaic_wording.notes(self.recording),
-            *timeline_wording.clocks(self.recording),
+            *self.process_notes,
         ]
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 

@@ -245,6 +245,7 @@ TABS: tuple[Tab, ...] = (
         saved_methods=("compiles", "compiles_causes", "compile_record", "compile_compare"),
     ),
     Tab("compile_cache", lambda program: program.tab == "compile_cache"),
+    Tab("job_compiles", lambda program: program.tab == "job_compiles"),
 )
 """All tabs, in the order in which the panel has them."""
 

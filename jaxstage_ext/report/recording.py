@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.report.clock_skew import ClockSkew, NoSkew
+
 Picoseconds = npt.NDArray[np.int64]
 Index = npt.NDArray[np.int32]
 NONE = -1
@@ -92,6 +94,8 @@ class HostClocks(enum.Enum):
     """Each host's wall clock, from the start of the first profile on; how far these differ is unknown."""
     ONE_MACHINE = "one machine"
     """The wall clock of the one machine that all are on."""
+    COLLECTIVES = "collectives"
+    """That of process 0: others are aligned by the collectives that all left together."""
 
 
 class Loss(enum.StrEnum):
@@ -251,6 +255,8 @@ class Recording:
       device_facts: what the profile says of its devices, by group: "clock_rate", "memory_bandwidth", ...
       hosts: names of the machines, or of the processes, by `EventLane.host`.
       clocks: by which clock their times are where several profiles were put together; None of a single profile.
+      skews: how the clocks of processes differ from that of process 0, by their collectives; () where that is unknown.
+      no_skew: why it is, where the profiles of several processes were put together.
       host_lines: what line of Python an event of kind PYTHON stands for, by index into `names`.
       unit: what its times count: picoseconds, but for an on-device profile of an unknown clock.
     """
@@ -270,5 +276,7 @@ class Recording:
     device_facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: tuple[str, ...] = ("",)
     clocks: HostClocks | None = None
+    skews: tuple[ClockSkew, ...] = ()
+    no_skew: NoSkew | None = None
     host_lines: Mapping[int, HostLine] = field(default_factory=dict)
     unit: TimeUnit = TimeUnit.PICOSECOND

@@ -42,9 +42,19 @@ def _cache_html(program: Any) -> Html:
     return compile_cache_forms.html(program.report)
 
 
+def _job_text(program: Any, columns: int) -> str:
+    return str(program.still_text())
+
+
+def _job_html(program: Any) -> Html:
+    form: Html = program.still_html()
+    return form
+
+
 FORMS: Mapping[str, StillForms] = {
     "compiles": StillForms(_compiles_text, _compiles_html),
     "compile_cache": StillForms(_cache_text, _cache_html),
+    "job_compiles": StillForms(_job_text, _job_html),
 }
 
 

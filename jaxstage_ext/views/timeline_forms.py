@@ -47,6 +47,19 @@ _TABLES = (
         "time by range", Timeline.by_range, {"range": "range", "share": "share", "self": "self", "count": "count"}
     ),
     TimelineTable(
+        "waits of processes for each other",
+        Timeline.waits,
+        {
+            "op": "HLO op",
+            "line": "line",
+            "count": "count",
+            "last": "last",
+            "times last": "times last",
+            "wait": "wait",
+            "total": "in all",
+        },
+    ),
+    TimelineTable(
         "longest idle times", Timeline.gaps, {"duration": "idle for", "start": "from", "host": "the host meanwhile"}
     ),
 )
@@ -106,7 +119,7 @@ def _head(timeline: Timeline) -> Iterator[str]:
     yield "; ".join(filter(None, [timeline.coverage, timeline_facts.window_text(timeline)]))
     yield from timeline_wording.losses(timeline.recording.lost)
     yield from mosaic_wording.notes(timeline.recording)
-    yield from timeline_wording.clocks(timeline.recording)
+    yield from timeline.process_notes
 
 
 def _head_html(timeline: Timeline) -> Html:

@@ -13,6 +13,7 @@ import { read as readCollectives } from "../src/tabs/collectives/view";
 import { readCache, readMisses } from "../src/tabs/compile_cache/read";
 import { readCauses, readCompiles } from "../src/tabs/compiles/read";
 import { readDifference } from "../src/parts/readDifference";
+import { readCause, readPrograms, readRecords } from "../src/tabs/job_compiles/read";
 import { readRecord } from "../src/tabs/compiles/readRecord";
 import { readCosts, readOverview } from "../src/tabs/cost/read";
 import { readRoofline } from "../src/tabs/cost/roofline";
@@ -144,5 +145,8 @@ export const READERS: Record<string, Reader> = {
   difference: { read: async (reply) => readDifference(reply) },
   compile_compare: { read: async (reply) => readDifference(reply), unused: ["documents.lines", "number", "other"] },
   compile_cache: { read: readCache },
+  job_compiles: { read: readRecords },
+  job_compiles_programs: { read: readPrograms },
+  job_compiles_record: { read: async (reply) => readCause(reply) },
   compile_cache_misses: { read: async (reply) => readMisses(reply) },
 };

@@ -19,12 +19,14 @@ CELLS = [
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import NamedSharding, PartitionSpec as P
 mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-x = jax.make_array_from_callback((8, 4), NamedSharding(mesh, P("x")), lambda at: np.ones((8, 4), np.float32)[at])""",
+x = jax.make_array_from_callback((8, 4), NamedSharding(mesh, P("x")), lambda at: np.ones((8, 4), np.float32)[at])
+doubled = jax.jit(lambda n: n * 2)(3.0)""",
     """%%compile --processes
 @jax.jit
 def step(x):
     return (jnp.tanh(x) * (jax.process_index() + 1)).sum()
 step(x)""",
+    "%compiles --processes",
     "%processes stop",
 ]
 
@@ -55,4 +57,10 @@ def test_groups_are_entries_that_compare_and_tabs_are_answered_there(module_note
     panel.root.locator("canvas").first.wait_for()
     notebook.screenshot("processes-differ-memory")
     assert_legible(panel.root)
+    compiles = notebook.panel(1)
+    compiles.root.locator('[data-toggle="records"]').click()
+    compiles.root.locator("[data-row]").first.click()
+    compiles.root.locator(".jxs-jc-why").wait_for()
+    notebook.screenshot("processes-compiles")
+    assert_legible(compiles.root)
     notebook.command("notebook:run-cell-and-select-next")

@@ -97,6 +97,7 @@ RARE = (
     "of",
     "_of_object",
     "_take_equinox_call",
+    "stopped",
 )
 """Functions that the program below does not come to."""
 

@@ -49,6 +49,9 @@ def test_the_log_has_the_program_of_both_and_the_guard_stops_the_one_that_differ
     several: nbformat.NotebookNode,
 ) -> None:
     assert "total(f32[8,16])" in shown(several, "%compiles --processes")
+    timeline = " ".join(shown(several, "jaxstage_ext.load([").replace("│", " ").split())
+    assert "Process 1 is the last to begin" in timeline
+    assert f"most at In [{_number(several, 'def total')}] below %%px:3" in timeline
     stopped = shown(several, "except ProcessesDisagree")
     assert stopped.count("index of the process") == 2 and "144" not in stopped
     assert "2 processes ended" in shown(several, "%processes stop")

@@ -10,6 +10,7 @@ import pytest
 from job_logs import BEGAN, key_form, log_row, process_log
 
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
+from jaxstage_ext.compilation.records.record_outcome import RecordOutcome
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.processes.gathered_compiles import gathered_compiles
 from jaxstage_ext.processes.job_compiles import MergedCompiles
@@ -63,6 +64,14 @@ def test_a_program_that_a_process_lacks_has_no_wait() -> None:
 def test_programs_of_one_process_are_none_of_the_job() -> None:
     logs = MergedCompiles((process_log(0, [log_row("f", 0, processes=[0])]), process_log(1, [])))
     assert logs.programs == () and logs.order_difference is None and len(logs) == 1
+
+
+def test_what_the_guard_stopped_is_no_program_of_the_job_and_changes_no_order() -> None:
+    stopped = log_row("h", 0, outcome=RecordOutcome.STOPPED.value, compile=None)
+    of_one = merged("fg", "fg")
+    logs = MergedCompiles(tuple({**log, "rows": [stopped, *log["rows"]]} for log in of_one.logs))  # type: ignore[typeddict-item, unused-ignore]
+    assert [one.name for one in logs.programs] == [F, G] and logs.order_difference is None
+    assert logs.stopped == {H: (0, 1)} and of_one.stopped == {}
 
 
 def test_the_wait_is_from_the_first_arrival_to_the_last() -> None:

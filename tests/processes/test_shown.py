@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +22,11 @@ from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.processes.gathered_compiles import gathered_compiles
 from jaxstage_ext.processes.shown_job_compiles import JobCompiles
+from jaxstage_ext.profiling.analysis.collective_waits import collective_waits
+from jaxstage_ext.profiling.common_clock.clock_alignment import aligned
+from jaxstage_ext.profiling.opening import open_recording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.report.recording import HostClocks
+from jaxstage_ext.report.recording import HostClocks, Recording
 from jaxstage_ext.report.unavailable import Unavailable
 
 Told = list[dict[str, Any]]
@@ -149,3 +153,31 @@ def test_profiles_of_both_are_on_one_clock_on_which_they_exchange_at_the_same_ti
     last = [exchanges[process][-2:] for process in (0, 1)]
     for mine, its in zip(*last, strict=True):
         assert mine[0] < its[1] and its[0] < mine[1], "one had ended before the other began"
+    latest = collective_waits(recording, opened.places).latest()
+    assert latest is not None and latest.process == 1, "it sleeps before each step"
+    assert latest.line.endswith("shown.py:38")
+    assert 0.005 < latest.typical < 0.1 and latest.times >= 5
+
+
+SHIFT = 3_200_000
+"""Nanoseconds."""
+
+
+def test_clocks_that_are_one_are_found_to_be_and_a_known_shift_is_found(folder: Path) -> None:
+    first, second = (open_recording(folder / f"profile{process}") for process in (0, 1))
+    placed = aligned([first, second])
+    [skew] = placed.skews
+    assert placed.clocks is HostClocks.ONE_MACHINE and skew.count >= 6
+    assert abs(skew.ahead) < 10**9, "a millisecond of scheduling at most"
+    assert skew.is_by_order, "process 0 has its program from the cache, so its launches have other numbers"
+    assert second.origin is not None and placed.later == by_starts(first, second)
+    elsewhere = replace(second, origin=second.origin + SHIFT, hosts=("there",))
+    shifted = aligned([first, elsewhere])
+    assert shifted.clocks is HostClocks.COLLECTIVES
+    assert shifted.skews[0].ahead - skew.ahead == SHIFT * 1000
+    assert [late + skew.ahead * at for at, late in enumerate(shifted.later)] == list(by_starts(first, second))
+
+
+def by_starts(*recordings: Recording) -> tuple[int, ...]:
+    origins = [recording.origin or 0 for recording in recordings]
+    return tuple((origin - min(origins)) * 1000 for origin in origins)

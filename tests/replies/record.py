@@ -41,7 +41,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answers
 from jaxstage_ext.report.recording import EventKind, EventLane, LaneKind, Loss, Lost
 from jaxstage_ext.report.text import units
-from tests.helpers import made_searches
+from tests.helpers import made_job_compiles, made_searches
 from tests.helpers.recordings import Event, recording
 
 RECORDED = Path(__file__).parents[2] / "labextension/tests/fixtures/replies.json"
@@ -52,6 +52,7 @@ CHANGES = (1, -3, 1200, -34_300, 2_000_000_000)
 WITHOUT_REPLY = (
     *("script", "cancel", "elapsed", "log", "library", "compile wait", "stop compile"),
     *("compile_open", "compiles_refresh", "compile_cache_refresh", "compile_cache_entry"),
+    "job_compiles_refresh",
     "compile_place",
     *("sharding_search_run", "sharding_search_compile", "sharding_search_open"),
 )
@@ -98,6 +99,7 @@ def programs() -> dict[str, Any]:
         "profiled": profiled(),
         "compiles": view(CompileHistoryProgram(compiled_again())),
         "cache": view(CompileCacheProgram(compile_cache())),
+        "job": view(made_job_compiles.MadeJobCompiles().program),
         "searched": searched(),
     }
 
@@ -239,6 +241,9 @@ def requests(inspections: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[st
     yield "searched", "sharding_search_layout", {"layout": 0}
     yield "cache", "compile_cache", {}
     yield "cache", "compile_cache_misses", {}
+    yield "job", "job_compiles", {}
+    yield "job", "job_compiles_programs", {}
+    yield "job", "job_compiles_record", {"process": 0, "number": 1}
 
 
 def answered(program: Program, method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

@@ -84,6 +84,32 @@ def end(event: str, seconds: float, frame: FrameType | None, entered: float) -> 
     RUNNING.spend(time.perf_counter() - entered)
 
 
+def stopped(frames: EventFrames, name: str, processes: tuple[int, ...], error: BaseException) -> None:
+    """The guard has stopped a program whose compile was about to begin.
+
+    Args:
+      frames: of the event.
+      name: of the program, with or without "jit_".
+      processes: those whose devices it is for.
+      error: what the guard raises.
+    """
+    running = RUNNING.close(frames, StageName.COMPILE, 0.0)
+    if running is not None:
+        record = running.record
+        record.stages.remove(running.run)
+    elif (continued := RUNNING.continued(frames, StageName.COMPILE, name.removeprefix("jit_"))) is not None:
+        record = continued  # the log hears of events after the guard
+    else:
+        return
+    record.is_stopped, record.processes = True, processes
+    record.failed = f"{type(error).__name__}: {str(error).partition(_LINE_END)[0]}"
+    RUNNING.complete(record)
+    LOG.ended(record)
+
+
+_LINE_END = "\n"
+
+
 def hears(on_scalar: Callable[..., None], on_duration: Callable[..., None]) -> bool:
     """Whether both listeners are registered still."""
     return monitoring_listeners.hears_durations(on_duration) and monitoring_listeners.hears_scalars(on_scalar)

@@ -127,7 +127,13 @@ def _stage(row: HistoryRow, name: StageName) -> tuple[float | None, str]:
 
 def _outcome(row: HistoryRow) -> RecordOutcome:
     outcomes = {outcome(record) for record in row.records}
-    order = (RecordOutcome.FAILED, RecordOutcome.RUNNING, RecordOutcome.COMPILED, RecordOutcome.LOADED)
+    order = (
+        RecordOutcome.FAILED,
+        RecordOutcome.STOPPED,
+        RecordOutcome.RUNNING,
+        RecordOutcome.COMPILED,
+        RecordOutcome.LOADED,
+    )
     return next((worst for worst in order if worst in outcomes), outcome(row.record))
 
 

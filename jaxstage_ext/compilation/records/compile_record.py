@@ -282,6 +282,8 @@ class CompileRecord:
     """How often JAX's caches had been seen cleared before it."""
     failed: str | None = None
     """Type and first line of the exception of the stage that failed."""
+    is_stopped: bool = False
+    """Whether the guard stopped it before its compile, because processes disagree: it has never run."""
     named: tuple[NamedGlobal, ...] = ()
     """The global variables that the function names, and those of the user's functions that it names."""
     effects: tuple[str, ...] | None = None

@@ -25,6 +25,8 @@ class RecordOutcome(enum.Enum):
     LOWERED = "lowered"
     TRACED = "traced"
     FAILED = "failed"
+    STOPPED = "stopped by the guard"
+    """Processes disagree about the program, so it was not compiled."""
     RUNNING = "running"
 
 
@@ -44,6 +46,8 @@ def served_by(record: CompileRecord) -> tuple[ServingCache, ...]:
 
 def outcome(record: CompileRecord) -> RecordOutcome:
     """How a record ended, or that it runs."""
+    if record.is_stopped:
+        return RecordOutcome.STOPPED
     if record.failed is not None or record.refused is not None:
         return RecordOutcome.FAILED
     is_running = not record.stages

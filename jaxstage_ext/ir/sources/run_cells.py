@@ -92,7 +92,7 @@ def in_order() -> dict[str, None]:
 
 
 def name_cells(labels: Mapping[str, str]) -> None:
-    """What cells are called that were sent here from a notebook, by the last part of their files' names."""
+    """What cells are called that a notebook sent to engines, by the last part of their files' names there."""
     with _lock:
         _labels.update(labels)
 
@@ -106,6 +106,11 @@ def are_of(whose: str) -> None:
     """What stands before "In [5]" of cells that were not named, so that they are not taken for another notebook's."""
     global _whose
     _whose = whose
+
+
+def label_elsewhere(file: str) -> str | None:
+    """What a cell was named that ran in another process's kernel under this file name; None where none was."""
+    return _labels.get(os.path.basename(file)) if "ipykernel_" in file else None
 
 
 def crc_of(text: str) -> int:

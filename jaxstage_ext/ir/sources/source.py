@@ -110,7 +110,7 @@ def _shell() -> Any:
 def cell_of(file: str) -> str | None:
     """The label ("In [5]") of the notebook cell with this file name; None for other files."""
     number = cell_numbers().get(file)
-    return None if number is None else run_cells.label_of(file, number)
+    return run_cells.label_elsewhere(file) if number is None else run_cells.label_of(file, number)
 
 
 def with_cell_labels(text: str) -> str:

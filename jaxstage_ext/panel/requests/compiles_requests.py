@@ -133,6 +133,8 @@ def _flags(history: History, record: CompileRecord) -> int:
 
 
 def _why(history: History, record: CompileRecord) -> str:
+    if record.is_stopped:
+        return f"{RecordOutcome.STOPPED.value}: {record.failed}"
     return f"failed: {record.failed}" if record.failed else history.why(record)
 
 

@@ -32,7 +32,7 @@ def _get_head(programs: Programs, params: Params, progress: jobs.JobProgress) ->
         "modes": [*timeline_facts.modes(timeline), *_of_the_capture(given.program(programs, params))],
         "window": timeline_facts.window_text(timeline),
         "devices": [_device(row) for row in timeline.busy().rows()][:MOST_DEVICES],
-        "notes": [*mosaic_wording.notes(recording), *timeline_wording.clocks(recording)],
+        "notes": [*mosaic_wording.notes(recording), *timeline.process_notes],
         "tables": _tables(timeline),
         "events": len(timeline.columns),
     }, []
@@ -60,6 +60,7 @@ def _tables(timeline: Timeline) -> list[str]:
     """
     has_ranges, has_work = bool(len(timeline.by_range())), bool(len(timeline.work))
     empty = {"compiles": not len(timeline.compiles()), "steps": not len(timeline.steps()), "ranges": not has_ranges}
+    empty["waits"] = not len(timeline.waits())
     if timeline.opens_with in ("ops", "kernels"):
         empty |= {"lines": True, "ops": timeline.opens_with == "kernels"}
     if has_ranges and not has_work:

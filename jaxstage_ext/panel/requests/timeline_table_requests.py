@@ -52,6 +52,11 @@ TABLES: dict[str, TableForm] = {
          "code": "code", "device": "device"},
         has_spans=True,
     ),
+    "waits": TableForm(
+        Timeline.waits,
+        {"op": "HLO op", "line": "line", "count": "count", "last": "last process", "times last": "times last",
+         "wait": "wait", "total": "in all"},
+    ),
     "compiles": TableForm(
         Timeline.compiles, {"event": "event", "thread": "thread", "start": "start", "total": "total", "self": "self"}
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jaxstage_ext.panel.jobs import answered_at_once
 from jaxstage_ext.panel.params import Answer, Method, Params
-from jaxstage_ext.panel.requests import compile_cache_requests, compiles_requests
+from jaxstage_ext.panel.requests import compile_cache_requests, compiles_requests, job_compiles_requests
 from jaxstage_ext.panel.saving.kept_replies import KeptReplies
 from jaxstage_ext.panel.saving.saved_call import SavedReplies
 from jaxstage_ext.panel.saving.saved_reply import reply_key, saved_reply
@@ -21,6 +21,7 @@ SavedRequests: TypeAlias = Callable[[Any, int, int, float], Iterator[tuple[str, 
 _OF_TAB: Mapping[str, SavedRequests] = {
     "compiles": compiles_requests.saved_requests,
     "compile_cache": compile_cache_requests.saved_requests,
+    "job_compiles": job_compiles_requests.saved_requests,
 }
 _IN_NOTEBOOK = ((400, 24), (200, 12), (100, 6), (50, 0))
 """Rows and details that a saved notebook holds, tried until they fit."""

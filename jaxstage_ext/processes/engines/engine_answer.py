@@ -15,6 +15,8 @@ class FailureKind(enum.Enum):
     """The process has ended, before or while it was asked."""
     NOT_INSTALLED = "not installed"
     """The engine's Python has no jaxstage_ext."""
+    LATE = "late"
+    """It has not answered in time, and is not waited for; what it was asked it does when it comes to it."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class EngineFailure:
 
     Attributes:
       error: the name of the exception's class; "" where none was raised.
-      message: its text, or what is known of the end of the process.
+      message: its text, or what is known of the end of the process, or of where it is that does not answer.
       lines: the traceback in the engine, the call first; () where there is none.
     """
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import linecache
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jaxstage_ext.processes.engines import engines_wording, locating, whereabouts_wording
-from jaxstage_ext.processes.engines.engine_answer import EngineAnswer
+from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
 from jaxstage_ext.processes.engines.engine_errors import NoJob
 from jaxstage_ext.processes.engines.engine_process import EngineChannel, PendingAnswer
 from jaxstage_ext.processes.engines.engine_process import EngineProcess as EngineProcess
@@ -39,6 +39,7 @@ class EngineJob:
       notes: what is to be known of it, such as that its processes have different versions.
       say: prints a line for the user.
       names: how a line of code is named to the user.
+      cell_labels: what the cells are called that ran in its processes, by the names of their files there.
     """
 
     def __init__(self, processes: Sequence[EngineProcess], channel: EngineChannel, is_ours: bool) -> None:
@@ -46,6 +47,7 @@ class EngineJob:
         self.notes: tuple[str, ...] = ()
         self.say: Callable[[str], object] = print
         self.names: LineNames = names_by_file
+        self.cell_labels: Callable[[], Mapping[str, str]] = dict
 
     @property
     def size(self) -> int:
@@ -58,6 +60,7 @@ class EngineJob:
         *arguments: object,
         patience: float | None = None,
         only: Sequence[int] | None = None,
+        limit: float | None = None,
     ) -> tuple[EngineAnswer, ...]:
         """Have each engine import "package.module:function" and call it with these arguments.
 
@@ -68,6 +71,7 @@ class EngineJob:
           *arguments: what it is called with.
           patience: the seconds after which a line says where each process is; 5 unless given.
           only: the indices of the processes to ask; all unless given.
+          limit: the seconds after which those that have not answered are not waited for; it then prints no line.
 
         Returns:
           An answer for each process asked, in the order of their indices.
@@ -78,8 +82,16 @@ class EngineJob:
         chosen = [one for one in self.processes if only is None or one.process in only]
         call = EngineCall(function, arguments)
         pending = [self.channel.send(one, call) for one in chosen]
+        if limit is not None:
+            return self._answers_within(limit, chosen, pending)
         self._wait(pending, PATIENCE if patience is None else patience)
         return tuple(one.answer() for one in pending)
+
+    def tell(self, function: str, *arguments: object) -> None:
+        """Have each engine make a call, before what it is asked next, and wait for none. Raises as `ask`."""
+        call = EngineCall(function, arguments)
+        for one in self.processes:
+            self.channel.send(one, call)
 
     def activate(self) -> None:
         """Have `%px` and `%%px` run in these processes, where they are ours."""
@@ -99,6 +111,23 @@ class EngineJob:
                     next_line *= 2
                     found = self.where()
                     self.say(whereabouts_wording.no_answer(found, time.monotonic() - began, self.unequal_calls(found)))
+
+    def _answers_within(
+        self, limit: float, chosen: Sequence[EngineProcess], pending: Sequence[PendingAnswer]
+    ) -> tuple[EngineAnswer, ...]:
+        end = time.monotonic() + limit
+        for one in pending:
+            while not one.wait(SLICE) and time.monotonic() < end:
+                pass
+        late = [asked.process for asked, one in zip(chosen, pending, strict=True) if not one.wait(0)]
+        where = {one.process: one for one in self.where()} if late else {}
+        messages = {process: whereabouts_wording.late(where[process], limit) for process in late}
+        return tuple(
+            EngineAnswer(asked.process, failure=EngineFailure(FailureKind.LATE, message=messages[asked.process]))
+            if asked.process in messages
+            else one.answer()
+            for asked, one in zip(chosen, pending, strict=True)
+        )
 
     def where(self) -> list[Whereabouts]:
         """Where each process is just now, in their order. Takes about a second at most."""

@@ -56,6 +56,11 @@ def _code(line: NamedLine | None) -> str:
     return f": {code}" if code else ""
 
 
+def late(one: Whereabouts, seconds: float) -> str:
+    """Why a process that is not waited for has not answered."""
+    return f"no answer within {duration(seconds)}; the process is {activity(one)}"
+
+
 def lost_coordinator(found: Sequence[Whereabouts]) -> str:
     """Why processes have ended that nobody killed; "" unless process 0 has."""
     ended = [one.process for one in found if one.activity is EngineActivity.ENDED]

@@ -147,7 +147,8 @@ def _devices(
         own = recording.lanes[lane[event]]
         named = next((one for one in recording.lanes if one.host == host and one.device == device != NONE), own)
         shared = named.device == NONE and int((distinct[:, 0] == host).sum()) > 1
-        titles.append(f"{named.group} device {device}" if shared and device != NONE else named.group)
+        title = f"{named.group} device {device}" if shared and device != NONE else named.group
+        titles.append(f"{recording.hosts[host]} · {title}" if len(recording.hosts) > 1 else title)
     devices = tuple(
         RecordedDevice(title, host, device)
         for title, (host, device) in zip(titles, distinct.tolist(), strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
 from jaxstage_ext.profiling.recorded_modules import COMMAND_BUFFER
-from jaxstage_ext.report.recording import HostClocks, Lost, Recording
+from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.text.units import duration, plural
 from jaxstage_ext.report.text.units import share as percent
@@ -150,20 +150,6 @@ NO_COMPILES = "Nothing was traced or compiled while the profiler recorded."
 def loss(lost: Lost) -> str:
     """Why events are missing or uncertain, and where."""
     return f"{lost.loss.value}{f' ({lost.where})' if lost.where else ''}"
-
-
-_CLOCKS = {
-    HostClocks.OWN: "The times of each begin at its own start, and those of two are not compared.",
-    HostClocks.WALL: "Times are by the wall clock of each machine, from the start of the first profile on; how far the "
-    "clocks differ is unknown.",
-    HostClocks.ONE_MACHINE: "All times are by the clock of the one machine, from the start of the first profile on.",
-}
-
-
-def clocks(recording: Recording) -> Iterator[str]:
-    """By which clock the times of several profiles are that were put together; nothing of a single one."""
-    if recording.clocks is not None:
-        yield _CLOCKS[recording.clocks]
 
 
 def losses(lost: Sequence[Lost], most: int = 8) -> Iterator[str]:

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jaxstage_ext.report.recording import NANOSECOND, Events, HostClocks, Lost, Ops, Recording
+from jaxstage_ext.profiling.common_clock.clock_alignment import HostPlacement, apart
+from jaxstage_ext.report.recording import Events, Lost, Ops, Recording
 
 Column = npt.NDArray[Any]
+_EARLIEST = np.iinfo(np.int64).min
 
 
-def together(parts: Sequence[tuple[str, Recording]], title: str, clocks: HostClocks = HostClocks.OWN) -> Recording:
+def together(parts: Sequence[tuple[str, Recording]], title: str, placed: HostPlacement | None = None) -> Recording:
     """One recording of those of several hosts, given with their names; that of a single host is itself.
 
-    With its own clocks every host's time 0 is its own start: they differ by more than the events that one would
-    compare. With other clocks all begin where the first profile does; each must say when that was. Devices keep their
-    numbers, so that two hosts may each have a device 0: `EventLane.host` tells them apart.
+    Unless they are `placed`, every host's time 0 is its own start: their clocks differ by more than the events that one
+    would compare. Devices keep their numbers, so that two hosts may each have a device 0: `EventLane.host` tells them
+    apart.
     """
     if len(parts) == 1:
         return replace(parts[0][1], title=title)
@@ -34,16 +36,15 @@ def together(parts: Sequence[tuple[str, Recording]], title: str, clocks: HostClo
         columns = [(getattr(r.events, name), shift) for r, shift in zip(recordings, by, strict=True)]
         return np.concatenate([np.where(c >= from_, c + shift, c).astype(c.dtype) for c, shift in columns])
 
-    origins = [recording.origin or 0 for recording in recordings]
-    unmoved, later = [0] * len(parts), [(origin - min(origins)) * NANOSECOND for origin in origins]
-    is_own = clocks is HostClocks.OWN
+    placed = apart(recordings) if placed is None else placed
+    unmoved = [0] * len(parts)
     return Recording(
         title=title,
         format=recordings[0].format,
         lanes=tuple(replace(lane, host=host) for host, r in enumerate(recordings) for lane in r.lanes),
         names=tuple(name for r in recordings for name in r.names),
         events=Events(
-            start=moved("start", unmoved if is_own else later),
+            start=moved("start", placed.later, _EARLIEST),
             duration=moved("duration", unmoved),
             lane=moved("lane", lanes.begin),
             name=moved("name", names.begin),
@@ -62,8 +63,8 @@ def together(parts: Sequence[tuple[str, Recording]], title: str, clocks: HostClo
         ),
         modules=tuple(module for r in recordings for module in r.modules),
         counters=tuple(
-            replace(c, lane=c.lane + shift, time=c.time if is_own else c.time + late)
-            for r, shift, late in zip(recordings, lanes.begin, later, strict=True)
+            replace(c, lane=c.lane + shift, time=c.time + late)
+            for r, shift, late in zip(recordings, lanes.begin, placed.later, strict=True)
             for c in r.counters
         ),
         lost=tuple(
@@ -73,8 +74,10 @@ def together(parts: Sequence[tuple[str, Recording]], title: str, clocks: HostClo
         details=lambda event: events.of(event),
         device_facts={group: facts for r in recordings for group, facts in r.device_facts.items()},
         hosts=tuple(name for name, _ in parts),
-        clocks=clocks,
-        origin=None if is_own else min(origins),
+        clocks=placed.clocks,
+        skews=placed.skews,
+        no_skew=placed.no_skew,
+        origin=placed.origin,
         host_lines={
             number + shift: line
             for r, shift in zip(recordings, names.begin, strict=True)

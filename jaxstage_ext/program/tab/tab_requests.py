@@ -17,7 +17,7 @@ from jaxstage_ext.program.tab.tab_record import Request
 MOST_MAPS, MOST_KERNELS = 64, 200
 MOST_LAYOUTS, MOST_DETAILS = 2_000, 12
 """Layouts of a search that a page asks for first, which a saved notebook has room for, and those told in detail."""
-TIMELINE_TABLES = ("lines", "ops", "kernels", "scopes", "kinds", "gaps", "compiles", "steps", "ranges")
+TIMELINE_TABLES = ("lines", "ops", "kernels", "scopes", "kinds", "gaps", "waits", "compiles", "steps", "ranges")
 _GROUPS = ("line", "scope", "computation", "opcode", "dtype")
 _EQUATION_GROUPS = ("line", "scope", "primitive", "dtype")
 

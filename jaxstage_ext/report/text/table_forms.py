@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxstage_ext.report.text import markup, still_table
 from jaxstage_ext.report.text.cell_text import MOST_ROWS, cell, cell_of, is_number, one_line
+from jaxstage_ext.report.text.markup import Html
 from jaxstage_ext.report.text.still_table import Cell, Colour, Head, Span, StillTable
 
 Part = Any
@@ -22,9 +23,9 @@ def text_of(parts: Iterable[Part]) -> str:
     return "\n".join(map(str, parts))
 
 
-def html_of(parts: Iterable[Part], most: int = MOST_ROWS) -> str:
+def html_of(parts: Iterable[Part], most: int = MOST_ROWS) -> Html:
     """The parts one below the other, as HTML, at most so many rows of each table."""
-    return "".join(_sentences(part) if isinstance(part, str) else _table(part, most) for part in parts)
+    return markup.together(_sentences(part) if isinstance(part, str) else _table(part, most) for part in parts)
 
 
 def text(table: Any) -> str:
@@ -38,18 +39,18 @@ def text(table: Any) -> str:
     return "\n".join([*lines, *table.notes]) or f"no {table.name}"
 
 
-def _sentences(text: str) -> str:
-    return "".join(markup.note(_short(line, _LONGEST_SENTENCE)) for line in text.splitlines() if line)
+def _sentences(text: str) -> Html:
+    return markup.together(markup.note(_short(line, _LONGEST_SENTENCE)) for line in text.splitlines() if line)
 
 
-def _table(table: Any, most: int) -> str:
+def _table(table: Any, most: int) -> Html:
     shown = table.take(range(min(len(table), most)))
     names = _answers_early(shown.columns)
     heads = tuple(_head(name, shown.columns[name]) for name in names)
     rows = tuple(tuple(_cell(shown, row, name) for name in names) for row in range(len(shown)))
     still = StillTable(heads, rows, left_out=len(table) - len(shown), is_code=True)
     said = "\n".join([*_long_reasons(shown), *table.notes]) or ("" if rows else f"no {table.name}")
-    return markup.table(still) + _sentences(said)
+    return markup.together((markup.table(still), _sentences(said)))
 
 
 def _answers_early(columns: Mapping[str, Any]) -> list[str]:

@@ -69,7 +69,7 @@ def compile_line(history: History, row: HistoryRow) -> CompileLine:
         advice=_said(advice.sentence) if advice else "",
         code=tuple(_said(line) for line in advice.code.splitlines()[:_LONGEST_CODE]) if advice else (),
         is_mendable=verdict.can_be_mended,
-        is_failed=outcome(record) is RecordOutcome.FAILED,
+        is_failed=outcome(record) in (RecordOutcome.FAILED, RecordOutcome.STOPPED),
     )
 
 
@@ -161,4 +161,6 @@ def _why(history: History, row: HistoryRow) -> str:
 
 
 def _failed(record: CompileRecord) -> str:
+    if record.is_stopped:
+        return f"{RecordOutcome.STOPPED.value}: {record.failed}"
     return f"failed: {record.failed}" if record.failed and record.refused is None else ""

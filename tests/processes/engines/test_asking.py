@@ -71,6 +71,24 @@ def test_waiting_is_said_once_and_again_after_twice_the_time() -> None:
     assert said and all("process 0" in line and "process 2" in line and "\n" not in line for line in said)
 
 
+def test_those_that_do_not_answer_in_time_are_named_with_where_they_are_and_the_others_answer() -> None:
+    asked, said = job(), list[str]()
+    asked.say = said.append
+    channel: Any = asked.channel
+    real = channel.send
+
+    def send(process: EngineProcess, call: EngineCall) -> Any:
+        channel.looks = 10**9 if process.process == 1 else 0
+        return real(process, call)
+
+    channel.send = send
+    answers = asked.ask("math:sqrt", 9.0, limit=0.0)
+    assert [answer.value for answer in answers] == [3.0, None, 3.0] and said == []
+    failure = answers[1].failure
+    assert failure is not None and failure.kind is FailureKind.LATE
+    assert failure.message == whereabouts_wording.late(asked.where()[1], 0.0)
+
+
 def test_a_call_turns_errors_into_data() -> None:
     kind, error, message, lines = EngineCall("math:sqrt", (-1.0,))()
     assert (kind, error) == ("raised", "ValueError") and message and lines[0].startswith("Traceback")

@@ -13,6 +13,8 @@ import psutil
 import pytest
 from engine_jobs import begin_in, listening_addresses, run_in_all, until
 
+import jaxstage_ext
+from jaxstage_ext.compilation.records.record_outcome import RecordOutcome
 from jaxstage_ext.processes.engines import engine_job, engine_use
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, FailureKind
 from jaxstage_ext.processes.engines.engine_start import StartedJob
@@ -115,9 +117,10 @@ def check_question(engines: StartedJob) -> None:
 
 def test_the_guard_stops_what_differs_and_then_guards_on(engines: StartedJob, tmp_path: Path) -> None:
     assert [answer.value for answer in engines.ask(GUARD, True, 60.0, str(tmp_path))] == [False, False]
+    run_in_all(engines, "first = float(jax.jit(lambda x: (x * 2).sum())(x))")
     for text in ("x * (jax.process_index() + 1)", "x + (jax.process_index() + 2)"):  # twice: a new block after an end
-        with pytest.raises(Exception, match="ProcessesDisagree"):
-            run_in_all(engines, f"f = jax.jit(lambda x: ({text}).sum())\nf(x)")
+        with pytest.raises(Exception, match=r"(?s)ProcessesDisagree.*\(2nd program of several"):
+            run_in_all(engines, f"def f(x): return ({text}).sum()\njax.jit(f)(x)")
     with pytest.raises(Exception, match="one of them only"):
         run_in_all(
             engines, "if jax.process_index() == 1: raise ValueError('one of them only')\njax.jit(lambda x: x.max())(x)"
@@ -127,6 +130,14 @@ def test_the_guard_stops_what_differs_and_then_guards_on(engines: StartedJob, tm
     assert engines.client[:]["same"] == [84.0, 84.0]
     assert len(list(tmp_path.iterdir())) == 3
     assert [answer.value for answer in engines.ask(GUARD, False, 60.0, str(tmp_path))] == [True, True]
+    logs = jaxstage_ext.compiles(processes=True)
+    rows = [[row for row in log["rows"] if row["program"] == "f"] for log in logs.logs]
+    assert [[(row["outcome"], row["compile"], row["processes"]) for row in each] for each in rows] == [
+        [(RecordOutcome.STOPPED.value, None, [0, 1])] * 2
+    ] * 2
+    assert logs.stopped["f", "f32[8]"] == (0, 1)
+    assert not any(one.name[0] == "f" for one in logs.programs), "they never ran"
+    assert not any(row["outcome"] == RecordOutcome.RUNNING.value for log in logs.logs for row in log["rows"])
 
 
 def test_the_guard_compares_what_was_compiled_only_to_look_at_it(engines: StartedJob, tmp_path: Path) -> None:

@@ -76,12 +76,13 @@ def inspected() -> dict[str, Any]:
 
 
 def profiled() -> None:
-    """A profile of a program whose processes wait for each other, which this process begins to record later or not."""
+    """A profile of a program for which process 0 waits, which this process begins to record later or not."""
     step = jax.jit(first)
     here(step(x))
     time.sleep(0.05 * PROCESS)
     with jax.profiler.trace(str(FOLDER / f"profile{PROCESS}")):
-        for _ in range(3):
+        for _ in range(6):
+            time.sleep(0.01 * PROCESS)
             here(step(x))
 
 

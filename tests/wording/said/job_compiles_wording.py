@@ -4,6 +4,7 @@ from job_logs import key_form, log_row, process_log
 from wordings import constants
 
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome
+from jaxstage_ext.compilation.records.record_outcome import RecordOutcome
 from jaxstage_ext.processes import job_compiles_wording as wording
 from jaxstage_ext.processes.job_compiles import CacheUse, MergedCompiles
 from jaxstage_ext.processes.key_comparison import compared_keys
@@ -15,6 +16,10 @@ TURNED = MergedCompiles((process_log(0, FIRST), process_log(1, [log_row("evaluat
 LATE = MergedCompiles((process_log(0, FIRST), process_log(1, [], was_on=False)))
 APART = MergedCompiles((process_log(0, FIRST), process_log(1, [log_row("step", 1)], host="there", left_out=3)))
 LOST = MergedCompiles((process_log(0, FIRST),), {1: "it has ended"})
+STOPPED = MergedCompiles(
+    tuple(process_log(at, [log_row("step", 0, outcome=RecordOutcome.STOPPED.value, compile=None)]) for at in (0, 1))
+)
+RUNNING = MergedCompiles(tuple(process_log(at, [log_row("step", 0, ended=None)]) for at in (0, 1)))
 OPTIONS = {"parts": {"OPTIONS": "x", "COMPUTATION": "y", "FLAGS": "z"}, "options": {"one": "2"}, "words": {}}
 
 
@@ -30,6 +35,12 @@ SAID = {
     "another order": list(wording.sentences(TURNED)),
     "a process without a record": list(wording.sentences(LATE)),
     "several hosts, and older records": list(wording.sentences(APART)),
+    "one of two processes": wording.headline(LOST),
+    "compiled by none": list(wording.sentences(RUNNING)),
+    "why: no such process": wording.no_process(3),
+    "why: no answer": wording.untold(1, "no answer within 5 s; the process is idle"),
+    "why: dropped": wording.dropped(1, 4),
+    "stopped by the guard": list(wording.sentences(STOPPED)),
     "no log": list(wording.sentences(LOST)),
     "cache: not in use": wording.cache_use(CacheUse(1, "", {CacheOutcome.OFF: 3})),
     "cache: hits and misses": wording.cache_use(

@@ -1,12 +1,11 @@
 """What a timeline says first."""
 
-from recordings import recording
 from wordings import constants
 
 from jaxstage_ext.profiling.analysis import timeline_wording as wording
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
-from jaxstage_ext.report.recording import HostClocks, HostLine, Loss, Lost
+from jaxstage_ext.report.recording import HostLine, Loss, Lost
 
 LINE, HOST = "In [2]:3", "In [2]:9"
 PYTHON, NO_CODE = HostLine("train.py", 9, "main", "next(batches)"), HostLine("train.py", 9, "main")
@@ -54,8 +53,6 @@ SAID = {
     "idle, the host compiles by name": idle(HostCause.COMPILE, None, "backend_compile"),
     **{f"does: {cause.name}": wording.doing(HostDoing(cause, "$event")) for cause in HostCause},
     "lost": [*wording.losses([Lost(Loss.OVERFULL, 1, "SM 3"), Lost(Loss.CUT, None)] + 8 * [Lost(Loss.DROPPED, 9)])],
-    "clocks": [text for clock in HostClocks for text in wording.clocks(recording([], clocks=clock))],
-    "clocks of one profile": list(wording.clocks(recording([]))),
     "kept all": wording.coverage(100, 100, 0.9, True),
     "kept some, no work": wording.coverage(1_000_000, 2_000_000, 0.0, False),
 }

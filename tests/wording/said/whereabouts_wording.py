@@ -30,5 +30,6 @@ SAID = {
     "in different programs": wording.unequal(UnequalCalls(((0, "jit_step"), (1, "jit_total")))),
     "no answer, and why": wording.no_answer([IN_PROGRAM], 5.02, UnequalCalls(((0, "jit_step"),), (1,))),
     "no answer": wording.no_answer([IN_PROGRAM, Whereabouts(1, EngineActivity.IDLE)], 5.02),
+    "late": wording.late(IN_PROGRAM, 5.0),
     "no last program": wording.NOT_HERE,
 }

@@ -60,7 +60,7 @@ def _flags(record: CompileRecord, ended: RecordOutcome, in_scope: set[int]) -> i
         OF_USER * (record.asker is Asker.USER)
         | EAGER * (is_eager(record))
         | IN_SCOPE * (record.number in in_scope)
-        | FAILED * (ended is RecordOutcome.FAILED)
+        | FAILED * (ended in (RecordOutcome.FAILED, RecordOutcome.STOPPED))
         | RUNNING * (ended is RecordOutcome.RUNNING)
     )
 

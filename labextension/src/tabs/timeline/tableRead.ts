@@ -12,6 +12,7 @@ export const TABLES: readonly (readonly [name: string, title: string, hint: stri
   ["scopes", "Scopes", "time by name scope"],
   ["kinds", "Kinds", "time by kind: op, copy, collective"],
   ["gaps", "Gaps", "the longest times in which a device idles, and what the host does meanwhile"],
+  ["waits", "Waits", "which process begins a collective last, and how long others wait for it"],
   ["compiles", "Compiles", "tracing, lowering and compiling during the profile"],
   ["steps", "Steps", "each step or execution, with its busy time"],
   ["ranges", "Ranges", "time by range that a kernel recorded on the device, or that you named"],

@@ -136,7 +136,7 @@ PYTHON_TESTS := tests --ignore=tests/browser --ignore=tests/benchmarks
 
 # What depends on the version of JAX, as tests/helpers/what_runs.py has it.
 test-oldest: $(OLDEST)/.ready
-	JAXSTAGE_SUITE=oldest $(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)
+	JAXSTAGE_SUITE=oldest $(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(ALONE)
 
 test-oldest-whole: $(OLDEST)/.ready
 	$(OLDEST)/bin/python $(PYTEST) $(PYTHON_TESTS) $(BESIDE)

@@ -25,8 +25,8 @@ ROOMS = {
     "profiling": ("report", "store", "ir", "worker", "core"),
     "compilation": ("report", "store", "ir", "worker", "core"),
     "processes": ("report", "ir", "core", "compilation"),
-    "processes.inside": ("report", "ir", "core", "compilation", "processes"),
-    "processes.engines": ("report", "ir", "processes", "processes.inside"),
+    "processes.inside": ("report", "store", "ir", "core", "compilation", "processes"),
+    "processes.engines": ("report", "store", "ir", "processes", "processes.inside"),
     "program": (
         "report",
         "store",

@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jaxstage_ext.core.jax_private import given_options, lowered_modules
+from jaxstage_ext.core import shared_executables
+from jaxstage_ext.core.executable_sharing import Sharing
+from jaxstage_ext.core.jax_private import given_options, jax_options, lowered_modules
 from jaxstage_ext.core.jax_private.compile_watch import BackendCompile, watch_backend_compile
 from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
 from jaxstage_ext.core.options.file_options import environment_names_files, names_files, of_process
+from jaxstage_ext.core.shared_executables import SharedExecutable
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import current
 
@@ -41,28 +44,83 @@ class ReusableExecutable:
     """Whether it was compiled for an earlier inspection."""
     given: ConfiguredOptions | None = field(default=None, repr=False)
     """The options that XLA was given; None where JAX does not say them."""
+    process: int | None = None
+    """The other process of the job that compiled it; None where this one did."""
+    took: float | None = None
+    """Seconds that it took here, to compile or to read, where JAX's event has more in it: waiting, writing."""
 
 
-def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> tuple[Any, ReusableExecutable | None]:  # noqa: A001
-    """What `make` compiles, and the compile that its executable came from; None where that is not known.
+@dataclass(frozen=True)
+class CompiledHere:
+    """What a compile in this process came to.
+
+    Attributes:
+      value: what was compiled.
+      made: the compile that its executable came from; None where that is not known.
+      sharing: of a program of several processes, whether they share it.
+    """
+
+    value: Any
+    made: ReusableExecutable | None
+    sharing: Sharing
+
+
+def compile(lowered: Any, make: Callable[[], Any], constants: int = 0) -> CompiledHere:  # noqa: A001
+    """What `make` compiles.
 
     `constants` are the bytes of the arrays in the program: to compare many takes as long as to compile them.
     """
-    is_compared = cache.enabled() and constants <= MOST_COMPARED_CONSTANTS and not lowered_modules.holds_python(lowered)
-    if not is_compared or of_process() or environment_names_files(current()):
-        return make(), None
-    seen: list[ReusableExecutable | None] = []
+    if (why := _incomparable(lowered, constants)) is not None:
+        return CompiledHere(make(), None, why)
+    seen: list[tuple[ReusableExecutable | None, Sharing]] = []
 
     def watcher(what: BackendCompile, compile_: Callable[[], Any]) -> Any:
         if names_files(what.overrides):
-            seen.append(None)
             return compile_()
-        seen.append(made := _compiled(what, compile_))
-        return made.executable
+        if not what.spans:
+            seen.append((made := _compiled(what, compile_), Sharing.OWN_DEVICES))
+            return made.executable
+        if (why := _unshared(what)) is not None:
+            seen.append((None, why))
+            return compile_()
+        shared, made = _shared(what, compile_)
+        seen.append((made, shared.sharing))
+        return shared.executable
 
     with watch_backend_compile(watcher):
         value = make()
-    return value, seen[-1] if seen else None
+    return CompiledHere(value, *(seen[-1] if seen else (None, Sharing.OPTIONS)))
+
+
+def _incomparable(lowered: Any, constants: int) -> Sharing | None:
+    """Why a program is compiled whatever was compiled before; None where equal ones may be found."""
+    if constants > MOST_COMPARED_CONSTANTS:
+        return Sharing.CONSTANTS
+    if lowered_modules.holds_python(lowered):
+        return Sharing.PYTHON
+    if not cache.enabled() or of_process() or environment_names_files(current()):
+        return Sharing.OPTIONS
+    return None
+
+
+def _unshared(what: BackendCompile) -> Sharing | None:
+    return Sharing.OPTIONS if given_options.is_profiled() else shared_executables.why_not(what)
+
+
+def _shared(what: BackendCompile, compile_: Callable[[], Any]) -> tuple[SharedExecutable, ReusableExecutable]:
+    """The executable of several processes, and how this one came to it."""
+    given = jax_options.recorded_options(what.options)
+    shared = shared_executables.compiled(what, compile_)
+    return shared, ReusableExecutable(
+        shared.key,
+        shared.seconds,
+        shared.executable,
+        what.client,
+        reused=shared.read_seconds is not None,
+        given=given,
+        process=shared.process,
+        took=shared.took,
+    )
 
 
 @contextlib.contextmanager
@@ -72,7 +130,9 @@ def reused() -> Iterator[None]:
         yield
         return
     with watch_backend_compile(
-        lambda what, compile_: compile_() if names_files(what.overrides) else _compiled(what, compile_).executable
+        lambda what, compile_: (
+            compile_() if what.spans or names_files(what.overrides) else _compiled(what, compile_).executable
+        )
     ):
         yield
 

@@ -20,8 +20,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from jaxstage_ext.store import entry
+from jaxstage_ext.store import claims, entry
+from jaxstage_ext.store.claims import PATIENCE, Waiting
 from jaxstage_ext.store.lru import Lru
+from jaxstage_ext.store.maker import Maker
 from jaxstage_ext.store.trusted_folder import FolderRefused
 
 if TYPE_CHECKING:
@@ -32,15 +34,15 @@ Value = TypeVar("Value")
 FOLDER = "JAXSTAGE_CACHE_DIR"
 MEMORY, DISK = 256_000_000, 1_000_000_000
 """Bytes that are kept in memory and in the folder, unless said otherwise."""
-_FORMAT = "2"
+_FORMAT = "3"
 """What earlier versions of this package stored is not believed: some of them kept cut dumps and other programs'."""
 _tables: list[Lru[Any]] = []
 
 
-def _disk(folder: str | os.PathLike[str], limit: int) -> Disk:
+def _disk(folder: str | os.PathLike[str], limit: int, makes: bool = True) -> Disk:
     from jaxstage_ext.store.disk import Disk
 
-    return Disk(Path(os.path.expanduser(folder)), limit)
+    return Disk(Path(os.path.expanduser(folder)), limit, makes)
 
 
 class _State:
@@ -56,9 +58,12 @@ class _State:
 _state = _State()
 
 
-def use_folder(folder: str | os.PathLike[str] | None, limit: int = DISK) -> None:
-    """Keep entries in a folder too, at most `limit` bytes of them; None: in memory alone."""
-    _state.disk = _disk(folder, limit) if folder else None
+def use_folder(folder: str | os.PathLike[str] | None, limit: int = DISK, makes: bool = True) -> None:
+    """Keep entries in a folder too, at most `limit` bytes of them; None: in memory alone.
+
+    With `makes` the folder is made where it is missing.
+    """
+    _state.disk = _disk(folder, limit, makes) if folder else None
     _state.trouble, _state.reported = None, False
 
 
@@ -75,6 +80,11 @@ def enabled() -> bool:
 def has_folder() -> bool:
     """Whether entries are kept for later kernels."""
     return _state.enabled and _state.disk is not None
+
+
+def folder() -> tuple[Path, int] | None:
+    """Where entries are kept for later kernels, and how many bytes of them; None where they are not."""
+    return (_state.disk.folder, _state.disk.limit) if _state.disk is not None else None
 
 
 def table(limit: int, most: int = 1 << 20) -> Lru[Any]:
@@ -153,6 +163,47 @@ def load(key: str, read: Callable[[dict[str, Any], list[bytes]], Value]) -> Valu
         return read(*entry.unpack(key, data))
     except Exception:  # a wrong entry may raise anything, and is a miss
         remove(key)
+        return None
+
+
+def once(
+    key: str | None,
+    find: Callable[[], Value | None],
+    make: Callable[[], Value],
+    waiting: Waiting | None = None,
+    patience: float = PATIENCE,
+) -> tuple[Value, bool]:
+    """What `find` finds, else what `make` makes; and whether it was found.
+
+    Of the threads and processes that want an entry at once, one makes it and the others wait: see `claims.claimed`.
+
+    Args:
+      key: of the entry that `make` stores and `find` looks for; None where none is kept, and each makes its own.
+      find: gives None where there is none.
+      make: what it raises is raised.
+      waiting: of `claims.claimed`.
+      patience: of `claims.claimed`, seconds.
+    """
+    if key is None or not _state.enabled:
+        return (found, True) if (found := find()) is not None else (make(), False)
+    return claims.once(key, _claims_folder, find, make, waiting, patience)
+
+
+def _claims_folder() -> Path | None:
+    disk = _state.disk
+    if disk is None:
+        return None
+    with contextlib.suppress(OSError, ValueError):
+        disk.prepare()
+    return disk.folder
+
+
+def maker(key: str) -> Maker | None:
+    """Which process stored an entry that is in memory; None where there is none, or it does not say."""
+    data = _state.memory.get(key) if _state.enabled else None
+    try:
+        return entry.maker_of(key, data) if data is not None else None
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 

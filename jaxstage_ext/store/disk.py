@@ -1,8 +1,8 @@
-"""Entries of the inspection cache in a folder: one file each, written completely or not at all, trusted by checksum.
+"""Entries in a folder, such as those of the inspection cache: one file each, written completely or not at all.
 
 Several kernels of one user may share a folder; one that others may write to is refused. A file is a head (magic and
-version, SHA-256 of name and data, length of the data) and the data, which are bytes to be read as data: nothing of it
-is ever executed or unpickled.
+version, SHA-256 of name and data, length of the data) and the data: bytes, of which nothing here executes or unpickles
+anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxstage_ext.store import trusted_folder
+from jaxstage_ext.store import file_claim, trusted_folder
 
 MAGIC = b"JAXStage cache 1\n"
 _HEAD = len(MAGIC) + 32 + 8
@@ -28,6 +28,8 @@ class Disk:
 
     folder: Path
     limit: int = 1_000_000_000
+    makes: bool = True
+    """Whether the folder is made where it is missing. Else nothing is kept then: whoever made it has ended it."""
 
     def get(self, key: str) -> bytes | None:
         """The data of an entry; None if there is no complete entry.
@@ -47,12 +49,17 @@ class Disk:
 
     def put(self, key: str, data: bytes) -> None:
         """Write an entry, then make room. Raises as `get`; nothing is left behind then."""
-        if len(data) + _HEAD > self.limit:
+        if len(data) + _HEAD > self.limit or not (self.makes or self.folder.is_dir()):
             return
-        trusted_folder.make(self.folder)
+        self.prepare()
         with trusted_folder.opened(self.folder) as folder:
             trusted_folder.write_whole(folder, _name(key), _head(key, data), data)
             self._make_room(folder)
+
+    def prepare(self) -> None:
+        """Make the folder, where that is to be. Raises OSError."""
+        if self.makes:
+            trusted_folder.make(self.folder)
 
     def remove(self, key: str) -> None:
         """Remove an entry, if there is one. Raises as `get`."""
@@ -67,7 +74,7 @@ class Disk:
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if _ENTRY.fullmatch(name):
                     entries.append((status.st_mtime, status.st_size, name))
-                elif trusted_folder.is_abandoned(name, status):
+                elif trusted_folder.is_abandoned(name, status) or file_claim.is_abandoned(name, status):
                     os.unlink(name, dir_fd=folder)
         total = sum(size for _, size, _ in entries)
         for _, size, name in sorted(entries):

@@ -7,13 +7,18 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from jaxstage_ext.store import maker
+from jaxstage_ext.store.maker import Maker
+
+_FIELDS = {"key", "head", "sizes", "maker"}
 MOST_INFLATED = 1 << 29
 """Bytes that the deflated parts of an entry may take when inflated, all together."""
 
 
 def pack(key: str, head: Mapping[str, Any], parts: Sequence[bytes]) -> bytes:
     """A head of plain JSON and parts of raw bytes, as one entry."""
-    raw = json.dumps({"key": key, "head": head, "sizes": [len(part) for part in parts]}).encode()
+    sizes = [len(part) for part in parts]
+    raw = json.dumps({"key": key, "head": head, "sizes": sizes, "maker": maker.me().to_dict()}).encode()
     return b"".join((len(raw).to_bytes(8, "little"), raw, *parts))
 
 
@@ -22,10 +27,7 @@ def unpack(key: str, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 
     Also RecursionError, for JSON that is nested too deeply.
     """
-    start = 8 + int.from_bytes(data[:8], "little")
-    fields = json.loads(data[8:start], parse_constant=_refuse)
-    if not isinstance(fields, dict) or fields.keys() != {"key", "head", "sizes"} or fields["key"] != key:
-        raise ValueError(f"not an entry of the key {key}")
+    fields, start = _fields(key, data)
     head, sizes = fields["head"], fields["sizes"]
     if not isinstance(head, dict) or not isinstance(sizes, list):
         raise ValueError("an entry's head must be an object, and its sizes a list")
@@ -36,6 +38,21 @@ def unpack(key: str, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
         parts.append(data[start : start + size])
         start += size
     return head, parts
+
+
+def maker_of(key: str, data: bytes) -> Maker:
+    """Which process packed an entry. Raises as `unpack`."""
+    fields, _ = _fields(key, data)
+    return maker.from_dict(fields["maker"])
+
+
+def _fields(key: str, data: bytes) -> tuple[dict[str, Any], int]:
+    """What stands before the parts, and where they begin."""
+    start = 8 + int.from_bytes(data[:8], "little")
+    fields = json.loads(data[8:start], parse_constant=_refuse)
+    if not isinstance(fields, dict) or fields.keys() != _FIELDS or fields["key"] != key:
+        raise ValueError(f"not an entry of the key {key}")
+    return fields, start
 
 
 def inflated(packed: bytes, most: int = MOST_INFLATED) -> bytes:

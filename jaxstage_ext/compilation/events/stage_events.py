@@ -29,7 +29,7 @@ from jaxstage_ext.compilation.records.compile_record import (
 from jaxstage_ext.compilation.records.function_identity import function_identity
 from jaxstage_ext.compilation.records.named_globals import named_globals
 from jaxstage_ext.compilation.records.value_keeping import kept_value
-from jaxstage_ext.core.jax_private import compile_context, compile_frames, monitoring_listeners
+from jaxstage_ext.core.jax_private import compile_context, compile_frames, compile_watch, monitoring_listeners
 from jaxstage_ext.core.jax_private.compile_frames import EventFrames, JittedCall, placement
 from jaxstage_ext.core.jax_private.outlined_jaxprs import is_plain_tree
 from jaxstage_ext.core.own_work import is_own_work
@@ -59,6 +59,7 @@ def begin(event: str, began: float, fun_name: str, frame: FrameType | None, ente
     if frames.is_inner and record.entry is Entry.CALL:
         record.entry = Entry.INNER
     if stage is StageName.COMPILE:
+        compile_watch.left_out()  # of one whose end was not heard
         quietly(None, stage_results.begins_compile, record, frames)
     running = RunningStage(id(frames.timer), id(frames.stage), run, record, before=before)
     RUNNING.running.append(running)
@@ -71,6 +72,8 @@ def end(event: str, seconds: float, frame: FrameType | None, entered: float) -> 
     if stage is None:
         return
     frames = compile_frames.end_frames(frame)
+    if stage is StageName.COMPILE:
+        seconds -= compile_watch.left_out()
     ended = RUNNING.close(frames, stage, seconds)
     if ended is None:
         return

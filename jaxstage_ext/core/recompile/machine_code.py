@@ -14,7 +14,7 @@ from jaxstage_ext.core.targets.worker_requests import Limits
 from jaxstage_ext.ir.machine import kernel_artefacts
 from jaxstage_ext.ir.machine.kernel_artefacts import KernelArtefacts
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.store import cache, entry
+from jaxstage_ext.store import entry
 
 LARGEST_FILE = 64 << 20
 """Bytes of a dumped file above which it is left out."""
@@ -33,32 +33,40 @@ def dumped(
     """
     wanted = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     key = prepared.key("kernels", wanted)
-    if key is not None and (kept := cache.load(key, _read_kernels)) is not None:
-        return kept, True
-    answer = prepared.recompile(
-        "kernels",
-        limits,
-        progress,
-        wanted=wanted,
-        large_constants=large_constants,
-        tries=TRIES.get(prepared.target.platform, 1),
-        largest=LARGEST_FILE,
-    )
-    head, parts, same = answer["head"], answer["parts"], bool(answer["same"])
-    if key is not None and same:
-        prepared.store(key, head, *parts)
-    return kernel_artefacts.read(head, parts), same
+    same = True
+
+    def recompile() -> KernelArtefacts:
+        nonlocal same
+        answer = prepared.recompile(
+            "kernels",
+            limits,
+            progress,
+            wanted=wanted,
+            large_constants=large_constants,
+            tries=TRIES.get(prepared.target.platform, 1),
+            largest=LARGEST_FILE,
+        )
+        head, parts, same = answer["head"], answer["parts"], bool(answer["same"])
+        if key is not None and same:
+            prepared.store(key, head, *parts)
+        return kernel_artefacts.read(head, parts)
+
+    artefacts, _ = prepared.once(key, _read_kernels, recompile, limits, progress)
+    return artefacts, same
 
 
 def final_bundles(prepared: Prepared, limits: Limits, progress: Progress | None) -> dict[str, list[str]]:
     """The VLIW bundles of each HLO instruction of a TPU program, from a process of their own."""
     key = prepared.key("bundles")
-    listed = cache.load(key, _read_bundles) if key is not None else None
-    if listed is None:
+
+    def ask() -> list[tuple[str, bytes]]:
         how = {"lane": "one request", "variables": _dumps_bundles(prepared), "progress": progress}
-        listed = prepared.ask("bundles", limits, how=how, folder=BUNDLES_FOLDER)
+        listed: list[tuple[str, bytes]] = prepared.ask("bundles", limits, how=how, folder=BUNDLES_FOLDER)
         if key is not None:
             prepared.store(key, {"names": [name for name, _ in listed]}, *(packed for _, packed in listed))
+        return listed
+
+    listed, _ = prepared.once(key, _read_bundles, ask, limits, progress)
     by_name: dict[str, list[str]] = {}
     for name, packed in listed:
         by_name.setdefault(name, []).append(text_of(packed))

@@ -17,7 +17,7 @@ from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.passes import pipeline as passes
 from jaxstage_ext.ir.passes.versions import POOLS
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.store import cache, entry
+from jaxstage_ext.store import entry
 
 
 def recompile_passes(staged: stages.Staged, progress: Progress | None = None) -> passes.Pipeline:
@@ -30,13 +30,16 @@ def recompile_passes(staged: stages.Staged, progress: Progress | None = None) ->
     """
     prepared = preparation.prepared(staged)
     key = prepared.key("passes")
-    if key is not None and (kept := cache.load(key, partial(_read, prepared))) is not None:
-        return kept
-    answer = prepared.recompile("passes", staged.limits, progress)
-    head, parts = answer["head"], answer["parts"]
-    if key is not None and not head["notes"]:
-        prepared.store(key, head, *_renamed(parts, prepared.anonymous))
-    return passes.pipeline(head, parts)
+
+    def recompile() -> passes.Pipeline:
+        answer = prepared.recompile("passes", staged.limits, progress)
+        head, parts = answer["head"], answer["parts"]
+        if key is not None and not head["notes"]:
+            prepared.store(key, head, *_renamed(parts, prepared.anonymous))
+        return passes.pipeline(head, parts)
+
+    pipeline, _ = prepared.once(key, partial(_read, prepared), recompile, staged.limits, progress)
+    return pipeline
 
 
 def _read(prepared: Prepared, head: Mapping[str, Any], parts: list[bytes]) -> passes.Pipeline:

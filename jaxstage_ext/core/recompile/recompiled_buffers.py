@@ -14,7 +14,6 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.hlo import buffer_assignment, whole_module
 from jaxstage_ext.report.progress import Progress
-from jaxstage_ext.store import cache
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,14 @@ def recompile(staged: stages.Staged, progress: Progress | None = None) -> Assign
     if (executable := _with_assignment(staged)) is not None:
         return Assigned(prepared.target.platform, executable.assigned or b"", executable.memory[0] or {})
     platform, key = prepared.target.platform, prepared.key("memory")
-    if key is not None and (kept := cache.load(key, partial(_read, prepared))) is not None:
-        return kept
-    answer = prepared.recompile("memory", staged.limits, progress)
-    assigned = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
-    cross_compile.keep_assignment(prepared, assigned.proto, assigned.stats, assigned.error)
+
+    def recompile() -> Assigned:
+        answer = prepared.recompile("memory", staged.limits, progress)
+        made = Assigned(platform, answer["proto"], answer["stats"], answer["error"])
+        cross_compile.keep_assignment(prepared, made.proto, made.stats, made.error)
+        return made
+
+    assigned, _ = prepared.once(key, partial(_read, prepared), recompile, staged.limits, progress)
     return assigned
 
 

@@ -54,12 +54,14 @@ def _compile_here(staged: Staged, stage: Stage) -> Any:
     lowered, options = staged.value(LOWER), staged.call.compiler_options
     held = constants.constant_bytes(unwrap(staged.value(TRACE)))
     with given_options.hear_options() as heard:
-        value, made = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options), held)
+        done = executables.compile(unwrap(lowered), lambda: flag_values.compile_lowered(lowered, options), held)
+    made, stage.sharing = done.made, done.sharing
     staged.received = _received(staged, heard, made)
     if made is not None:
-        stage.key = made.key
-        stage.hit = CacheHit(Cache.PROCESS, made.seconds) if made.reused else None
-    return value
+        stage.key, stage.seconds = made.key, made.took
+        cache = Cache.PROCESS if made.took is None else Cache.JOB
+        stage.hit = CacheHit(cache, made.seconds, made.process) if made.reused else None
+    return done.value
 
 
 def _received(
@@ -115,7 +117,7 @@ def _cross_compile(staged: Staged, stage: Stage) -> Any:
     if staged.configured is not None:
         staged.received = replace(staged.configured, options=made.options)
     if made.kept:
-        stage.seconds, stage.hit = time.perf_counter() - started, CacheHit(Cache.INSPECTION, made.seconds)
+        stage.seconds, stage.hit = time.perf_counter() - started, CacheHit(Cache.INSPECTION, made.seconds, made.process)
     return made
 
 

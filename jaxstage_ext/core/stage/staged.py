@@ -12,6 +12,7 @@ from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.ir.sources.source_texts import SourceTexts
 
 if TYPE_CHECKING:
+    from jaxstage_ext.core.executable_sharing import Sharing
     from jaxstage_ext.core.jax_private.jax_options import ConfiguredOptions
     from jaxstage_ext.core.safety.large_program import LargeProgram
     from jaxstage_ext.core.staleness.traced_versions import OldVersion
@@ -34,6 +35,8 @@ class Cache(enum.Enum):
     """JAX's persistent compilation cache."""
     INSPECTION = "inspection"
     """The inspection cache, which holds the results of compile workers."""
+    JOB = "job"
+    """An executable that a process of the job compiled, which all of them share."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class CacheHit:
     """Where it came from."""
     first_seconds: float | None = None
     """What computing it took the first time; None where that is unknown."""
+    process: int | None = None
+    """The index of the other process of the job that computed it; None where that was this one, or none of the job."""
 
 
 @dataclass
@@ -69,6 +74,8 @@ class Stage:
     """Of a trace, the functions that JAX did not trace anew though what they name has changed."""
     is_given: bool = False
     """Whether the value was there before, so that nothing was timed."""
+    sharing: Sharing | None = None
+    """Of a compile here of a program of several processes, whether they share it."""
 
     @property
     def elapsed(self) -> float | None:

@@ -57,6 +57,8 @@ class Executable:
     """Its key in the inspection cache; None where it cannot be cached."""
     kept: bool = False
     """Whether it came from the inspection cache."""
+    process: int | None = None
+    """The other process of this process's job that had it compiled; None where none had."""
     tuned: autotune.Tuned | None = None
     """Which of its choices autotune results decided."""
     version: str = ""
@@ -160,11 +162,16 @@ def compile(  # noqa: A001
     """
     check_files(lowered, target, given)
     prepared = prepare(lowered, fn, target, limits, given, environment)
-    key = prepared.key("compile", str(large_constants))
-    result, kept = _known(key, prepared), True
-    if result is None:
-        result, kept = prepared.ask("compile", limits, large_constants=large_constants), False
-        key = key if _keep(key, prepared, result) else None
+    asked = key = prepared.key("compile", str(large_constants))
+
+    def ask() -> dict[str, Any]:
+        nonlocal key
+        made: dict[str, Any] = prepared.ask("compile", limits, large_constants=large_constants)
+        key = key if _keep(key, prepared, made) else None
+        return made
+
+    result, kept = cache.once(asked, lambda: _known(asked, prepared), ask, patience=limits.timeout)
+    maker = cache.maker(key) if kept and key else None
     assigned = result.pop("assigned", None)
     if assigned is not None and keep_assignment(prepared, assigned, result["memory"][0]):
         assigned = None
@@ -178,6 +185,7 @@ def compile(  # noqa: A001
         notes=notes,
         key=key,
         kept=kept,
+        process=maker.of_job if maker is not None else None,
         tuned=tuned,
         version=packages.find(target.platform).version,
         options=prepared.request["options"],

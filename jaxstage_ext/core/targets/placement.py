@@ -73,10 +73,15 @@ def devices_of(target: Target, limits: worker_requests.Limits, environment: Comp
     if key is None or not cache.enabled():
         return _asked(target, limits, environment)
     if (known := _known.get(key)) is None:
-        known = cache.load(key, partial(_devices, target.devices))
-        if known is None:
-            known = _asked(target, limits, environment)
-            environments.store(key, environment, target.platform, {"devices": known})
+        read = partial(_devices, target.devices)
+
+        def ask() -> list[dict[str, Any]]:
+            asked = _asked(target, limits, environment)
+            environments.store(key, environment, target.platform, {"devices": asked})
+            return asked
+
+        made, _ = cache.once(key, lambda: cache.load(key, read), ask, patience=limits.timeout)
+        known = made
         _known.put(key, known, len(known))
     return known
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
+from jaxstage_ext.core.cell_folders import CellFolder
 from jaxstage_ext.core.jax_private import given_objects, lowered_modules, module_lowering
 from jaxstage_ext.core.options import autotune, build_options, file_options
 from jaxstage_ext.core.targets import environments, gpu_descriptions, packages, placement, worker_requests
@@ -21,7 +21,7 @@ from jaxstage_ext.store import cache
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 from jaxstage_ext.worker.request_errors import WorkerDied
 
-_KERNEL = re.compile(rb"ipykernel_\d+")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -63,21 +63,32 @@ class Prepared:
         """Keep a worker's answer under a `key` of this program, which may be None; see `environments.store`."""
         return environments.store(key, self.environment, self.target.platform, head, *parts)
 
+    def once(
+        self,
+        key: str | None,
+        read: Callable[[dict[str, Any], list[bytes]], Value],
+        make: Callable[[], Value],
+        limits: Limits,
+        progress: Progress | None = None,
+    ) -> tuple[Value, bool]:
+        """What `read` makes of an entry of the inspection cache, else what `make` makes and stores; and which.
+
+        Only one of the processes and threads that want it makes it: see `cache.once`.
+        """
+        waiting = (lambda seconds: progress(seconds, None)) if progress is not None else None
+        return cache.once(key, lambda: cache.load(key, read) if key else None, make, waiting, limits.timeout)
+
     def anonymous(self, data: bytes) -> bytes:
         """Bytes in which this kernel's folder of cells, "ipykernel_123", has the name it has in the cache."""
-        name = self._kernel
-        return data.replace(name, _nameless(name)) if name else data
+        return self._cells.anonymous(data)
 
     def ours(self, data: bytes) -> bytes:
         """`anonymous` undone, for this kernel."""
-        name = self._kernel
-        return data.replace(_nameless(name), name) if name else data
+        return self._cells.ours(data)
 
     @cached_property
-    def _kernel(self) -> bytes:
-        """The one folder of cells that the module's locations name; empty where there is none, or are several."""
-        names = set(_KERNEL.findall(self.request["module"]))
-        return names.pop() if len(names) == 1 else b""
+    def _cells(self) -> CellFolder:
+        return CellFolder.of(self.request["module"])
 
     def ask(self, method: str, limits: Limits = USUAL, *, how: Mapping[str, Any] | None = None, **more: Any) -> Any:
         """What the worker's method makes of the program; `how` is lane, variables and progress of `pool.ask`."""
@@ -97,10 +108,6 @@ class Prepared:
                 raise
             why = parse_errors.one_line(str(error))
             raise Unavailable(f"XLA does not compile it for {self.target}: {why}") from None
-
-
-def _nameless(kernel: bytes) -> bytes:
-    return re.sub(rb"\d", b"0", kernel)
 
 
 def prepare(

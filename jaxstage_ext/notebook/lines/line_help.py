@@ -97,7 +97,12 @@ Start a job of several JAX processes on this machine, or use the engines of an i
 The notebook's kernel takes no part in the job, and survives it. It needs ipyparallel: pip install
 'jaxstage-ext[processes]'. The processes end when the kernel does. Stopping kills them. Those that
 are started here have PYTHONHASHSEED=0, so sets have one order in all of them: whether yours differ, only processes of
-your own show."""
+your own show.
+
+Of the processes of one host that agree, one compiles and the others read what it made; %%compile --processes says
+which, with the seconds of that compile. Executables of several processes are shared on CPUs, in a folder of the job
+that only you can write to and that goes with it. What compile workers give is in the folder of the inspection cache,
+%config JAXStage.cache_dir, or in the job's where you set none."""
 
 FINDINGS_OPTIONS = ("--all",)
 TIMELINE_OPTIONS = ("--with",)

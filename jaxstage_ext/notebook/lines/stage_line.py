@@ -151,7 +151,8 @@ _OPTIONS = (
     Option(
         PROCESSES,
         "Stage the calls in each process of the job that %%processes started, or in those of these numbers, and show "
-        "which of them agree. The cell runs in the processes, not in this kernel, and the calls are not run.",
+        "which of them agree. The cell runs in the processes, not in this kernel, and the calls are not run. "
+        "Of those that agree one compiles, and the others read what it made.",
         type=_processes,
         may_have=re.compile(r"(?:[ \t]+|=)\d+(?:,\d+)*(?=\s|$)"),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,8 +60,14 @@ def inspections(job: AskedJob, cell: StagedCell) -> tuple[Inspection, ...]:
 def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | None:
     groups = staged_groups(_with_whole_errors(cell, number))
     good = [group for group in groups if group.error is None]
-    reports = _reports(job, cell, number, groups, has_texts=len(good) > 1)
-    texts = {at: text for at, one in reports.items() if (text := _texts(one, at)) is not None}
+    holders = {group.processes: _holder(group, cell.calls(number)) for group in groups}
+    reports = _reports(job, cell, number, holders.values(), has_texts=len(good) > 1)
+    texts = {
+        group.processes[0]: text
+        for group in groups
+        if (told := reports.get(holders[group.processes])) is not None
+        and (text := _texts(told, group.processes[0])) is not None
+    }
     hosts = {at: one.host for at, one in cell.processes.items()}
     staged = StagedProcesses(
         cell.stage,
@@ -71,6 +77,7 @@ def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | No
         {at: call.seconds for at, call in cell.calls(number).items()},
         {at: one.elapsed for at, one in cell.processes.items()},
         cell.waited,
+        cell.calls(number),
     )
     shown = [
         ReportOfGroup(
@@ -78,16 +85,22 @@ def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | No
             staged.label(group),
             staged.notes(group),
             told["views"],
-            functools.partial(EngineProgram, job, group.processes[0], cell.handle, number),
+            functools.partial(EngineProgram, job, holders[group.processes], cell.handle, number),
         )
         for group in groups
-        if (told := reports.get(group.processes[0])) is not None
+        if (told := reports.get(holders[group.processes])) is not None
     ]
     if not shown:
         return None
     if len(shown) == 1:
         shown = [replace(shown[0], label="")]
     return Inspection.each(process_programs(shown, staged))[0]
+
+
+def _holder(group: StagedGroup, calls: Mapping[int, CallStaging]) -> int:
+    """The process that is asked about a program: the one that compiled it, whose workers know it; else the first."""
+    compilers = (at for at in group.processes if at in calls and calls[at].compiled_by == at)
+    return next(compilers, group.processes[0])
 
 
 def _with_whole_errors(cell: StagedCell, number: int) -> dict[int, CallStaging]:
@@ -101,14 +114,13 @@ def _with_whole_errors(cell: StagedCell, number: int) -> dict[int, CallStaging]:
 
 
 def _reports(
-    job: AskedJob, cell: StagedCell, number: int, groups: Sequence[StagedGroup], has_texts: bool
+    job: AskedJob, cell: StagedCell, number: int, holders: Iterable[int], has_texts: bool
 ) -> dict[int, Mapping[str, Any]]:
-    """Of the first process of each group that has staged the call at all."""
-    calls = cell.calls(number)
-    first = sorted(group.processes[0] for group in groups if group.processes[0] in calls)
-    if not first:
+    """Of each of these processes that has staged the call at all."""
+    asked = sorted(set(holders) & cell.calls(number).keys())
+    if not asked:
         return {}
-    answers = job.ask(REPORT, cell.handle, number, cell.source, has_texts, only=first)
+    answers = job.ask(REPORT, cell.handle, number, cell.source, has_texts, only=asked)
     return {one.process: one.value for one in answers if isinstance(one.value, Mapping)}
 
 

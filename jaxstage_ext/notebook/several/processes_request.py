@@ -21,6 +21,7 @@ from jaxstage_ext.processes.ended_wording import joined
 from jaxstage_ext.processes.engines.engine_answer import FailureKind
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import ProcessStaging, StagingError, StagingErrorKind
+from jaxstage_ext.store import cache
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
@@ -68,7 +69,7 @@ class ProcessesRequest(MagicRequest):
         return found[0] if len(found) == 1 else found
 
     def _sent(self, line: str, cell: str, python: str, typed: str, magic_line: int) -> SentCell:
-        known = self.running_cell.number, self._cell_id(), px_labels(self.ip)
+        known = self.running_cell.number, self._cell_id(), px_labels(self.ip), cache.enabled()
         return SentCell(self.kind, line, cell, python, typed, magic_line, *known)
 
     @staticmethod

@@ -21,6 +21,7 @@ class SentCell:
       magic_line: the line that the magic stands on.
       number: the execution count of the cell.   id: by which the page knows it; None where it is unknown.
       labels: what `%%px` cells are called, by the names that engines give their files.
+      is_cached: whether what was compiled before may be read.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class SentCell:
     number: int
     id: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    is_cached: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

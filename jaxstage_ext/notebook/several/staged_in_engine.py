@@ -17,6 +17,8 @@ from typing import Any
 
 from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.stage import stage_list
+from jaxstage_ext.core.stage.stage_definition import COMPILE
+from jaxstage_ext.core.stage.staged import Cache
 from jaxstage_ext.notebook.cells.toplevel_await import awaits, drive
 from jaxstage_ext.notebook.lines import command_line
 from jaxstage_ext.notebook.lines.stage_line import stage_line
@@ -30,6 +32,7 @@ from jaxstage_ext.panel.requests import asked_elsewhere, dispatch
 from jaxstage_ext.processes.inside import compile_rows
 from jaxstage_ext.processes.inside.compared_program import ComparedProgram, compared_program
 from jaxstage_ext.processes.staged.process_staging import CallStaging, ProcessStaging, StagingError
+from jaxstage_ext.store import cache, maker
 
 MOST_KEPT = 8
 """Cells whose calls an engine keeps, for what is asked later."""
@@ -60,6 +63,7 @@ def stage_cell(sent: Mapping[str, Any], handle: str) -> dict[str, Any]:
       handle: what the calls are asked for by later; the same in all processes.
     """
     began, ip, cell = time.perf_counter(), _shell(), SentCell.from_dict(sent)
+    cache.enable(cell.is_cached)
     printed, error, staged = io.StringIO(), None, tuple[StagedHere, ...]()
     try:
         with contextlib.redirect_stdout(printed):
@@ -107,10 +111,32 @@ def _call(staged: StagedHere, space: Mapping[str, Any]) -> CallStaging:
         program.pending.name if program is not None else inspection.name,
         program.place_label if program is not None else "",
         program.digests() if program is not None else {},
-        dict(inspection.seconds),
+        _seconds(inspection),
         program.spans if program is not None else None,
         _error(inspection, space),
+        **_compile(inspection),
     )
+
+
+def _seconds(inspection: Inspection) -> dict[str, float]:
+    """Of each stage; of an executable that was read those of its compile."""
+    own = inspection.program.seconds
+    stage = inspection.program.staged.stage(COMPILE)
+    if stage is None or stage.hit is None or stage.hit.cache not in (Cache.JOB, Cache.INSPECTION):
+        return own
+    made = stage.hit.first_seconds
+    return own | ({COMPILE: made} if made is not None else {})
+
+
+def _compile(inspection: Inspection) -> dict[str, Any]:
+    """Which process compiled it, and whether it is shared: "compiled_by" and "sharing"."""
+    stage = inspection.program.staged.stage(COMPILE)
+    if stage is None or stage.value is None:
+        return {}
+    is_kept = stage.hit is not None and stage.hit.cache in (Cache.INSPECTION, Cache.PERSISTENT)
+    other = stage.hit.process if stage.hit is not None else None
+    by = maker.me().process if other is None and not is_kept else other
+    return {"compiled_by": by, "sharing": stage.sharing}
 
 
 def _error(inspection: Inspection, space: Mapping[str, Any]) -> StagingError | None:

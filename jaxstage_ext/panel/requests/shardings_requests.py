@@ -21,8 +21,11 @@ from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.report.table import Column, Table
 
 _VALUES = ("chosen by", "per device", "copies", "padding", "type", "shard", "kind", "line")
-_SHAPES = ("type", PER_PROCESS, "shard")
-"""Side by side where there are several processes: of the whole, of what one of them holds, of what a device does."""
+_SHAPES = ("per device", "type", PER_PROCESS, "shard")
+"""Where there are several processes, side by side: of the whole, of what one of them holds, of what a device does.
+
+The bytes come before them, so that they are in sight beside the map.
+"""
 _DIMENSIONS = "dimensions"
 """Of a value's axes, in order."""
 

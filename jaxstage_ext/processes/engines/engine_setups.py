@@ -8,10 +8,18 @@ from typing import Any
 from jaxstage_ext.processes.agreement import differing_fields
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
+from jaxstage_ext.processes.engines.engine_set import EngineSet
 from jaxstage_ext.processes.engines.process_stack import StackFile
+from jaxstage_ext.store import cache
 
-PREPARE = "jaxstage_ext.processes.inside.engine_setup:prepare"
+_PREPARE = "jaxstage_ext.processes.inside.engine_setup:prepare"
 _COMPARED = ("jax", "jaxlib", "xla_flags", "platform")
+
+
+def prepared(engines: EngineSet, folder: str) -> list[dict[str, Any]]:
+    """What `prepare` gives in each engine. `folder` is the job's; the kernel's cache is theirs where they see it."""
+    kept = cache.folder()
+    return engines.ask(_PREPARE, folder, (str(kept[0].absolute()), kept[1]) if kept is not None else None)
 
 
 def processes_of(engines: Sequence[int], facts: Sequence[Mapping[str, Any]]) -> list[EngineProcess]:

@@ -19,7 +19,7 @@ from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.engine_processes import EngineProcesses, ending
 from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
-from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of
+from jaxstage_ext.processes.engines.engine_setups import notes_about, prepared, processes_of
 
 MOST_PROCESSES, MOST_DEVICES = 64, 64
 _PAUSE = 0.05
@@ -104,7 +104,7 @@ def _start(count: int, devices: int, timeout: float, told: Told) -> StartedJob:
         channel = ClientChannel(client, lambda process: _how(own, process))
         engines = EngineSet(channel, sorted(client.ids), lambda: clock.wait(own, wording.JOINING))
         engines.join(devices)
-        facts = engines.ask(PREPARE, str(own.folder))
+        facts = prepared(engines, str(own.folder))
         job = StartedJob(processes_of(engines.numbers, facts), channel, own, devices)
         job.notes = notes_about(facts)
         return job

@@ -18,7 +18,7 @@ from jaxstage_ext.processes.engines.engine_errors import ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.engine_set import EngineSet, PortTaken
-from jaxstage_ext.processes.engines.engine_setups import PREPARE, notes_about, processes_of
+from jaxstage_ext.processes.engines.engine_setups import notes_about, prepared, processes_of
 
 _FACTS = "jaxstage_ext.processes.inside.joining:facts"
 _ENDING, _PAUSE = 5.0, 0.02
@@ -75,7 +75,7 @@ def use(client: Any, wait: Callable[[], object]) -> UsedJob:
         _join(engines)
     folder = tempfile.mkdtemp(prefix="jaxstage-processes-")
     try:
-        facts = engines.ask(PREPARE, folder)
+        facts = prepared(engines, folder)
         if len({fact["process"] for fact in facts}) < len(facts):
             raise ProcessesError(wording.SEVERAL_JOBS)
     except BaseException:

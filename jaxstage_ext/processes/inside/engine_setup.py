@@ -11,7 +11,7 @@ from typing import Any
 
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.ir.sources import run_cells
-from jaxstage_ext.processes.inside import engine_journal, joining, stack_teller
+from jaxstage_ext.processes.inside import engine_journal, engine_sharing, joining, stack_teller
 
 ENGINES = "engine's "
 """What stands before "In [5]" of cells that an engine counts itself, since the notebook did not say which they are."""
@@ -21,12 +21,15 @@ class _Stacks:
     folder = ""
 
 
-def prepare(folder: str) -> dict[str, Any]:
-    """Write where the main thread is to a file when asked; begin the journal and the compile log. Once is enough.
+def prepare(folder: str, kept: tuple[str, int] | None = None) -> dict[str, Any]:
+    """Write where the main thread is to a file when asked; begin the journal and the compile log; share compiles.
+
+    Once is enough.
 
     Args:
       folder: where the files are to be, if it is there on this host; else they have a folder of their own, which goes
         when this process exits.
+      kept: the kernel's cache folder, as of `engine_sharing.begin`.
 
     Returns:
       `joined_facts`, with "stacks" and "journal", the paths of the files, "main", the number of the main thread, and
@@ -38,7 +41,9 @@ def prepare(folder: str) -> dict[str, Any]:
         engine_journal.begin(_path("journal"))
         listening.start()
         run_cells.are_of(ENGINES)
-    return joining.joined_facts() | {
+    facts = joining.joined_facts()
+    engine_sharing.begin(folder, facts["process"], kept)
+    return facts | {
         "stacks": _path("stacks"),
         "journal": _path("journal"),
         "main": threading.main_thread().ident,

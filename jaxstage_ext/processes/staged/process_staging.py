@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.processes.arrival import ComparedPart
 
 
@@ -55,6 +56,8 @@ class CallStaging:
       seconds: of each stage.
       spans: whether the program runs on devices of several processes; None where it was not lowered.
       error: why its stages did not all succeed.
+      compiled_by: the index of the process that compiled it; None where it was compiled in no process of the job.
+      sharing: of a program of several processes, whether they share what one compiled; None where none was compiled.
     """
 
     name: str
@@ -64,6 +67,8 @@ class CallStaging:
     seconds: Mapping[str, float]
     spans: bool | None
     error: StagingError | None = None
+    compiled_by: int | None = None
+    sharing: Sharing | None = None
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,12 @@ def _error(data: Mapping[str, Any] | None) -> StagingError | None:
 
 def _plain_call(call: CallStaging) -> dict[str, Any]:
     digests = {part.value: digest for part, digest in call.digests.items()}
-    return {**asdict(replace(call, digests={})), "digests": digests, "error": _plain_error(call.error)}
+    sharing = call.sharing.value if call.sharing is not None else None
+    plain = {"digests": digests, "error": _plain_error(call.error), "sharing": sharing}
+    return {**asdict(replace(call, digests={})), **plain}
 
 
 def _call(data: Mapping[str, Any]) -> CallStaging:
     digests = {ComparedPart(part): digest for part, digest in data["digests"].items()}
-    return CallStaging(**{**data, "digests": digests, "error": _error(data["error"])})
+    sharing = Sharing(data["sharing"]) if data["sharing"] is not None else None
+    return CallStaging(**{**data, "digests": digests, "error": _error(data["error"]), "sharing": sharing})

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from jaxstage_ext.processes import preflight_report
 from jaxstage_ext.processes.disagreement import Disagreement, Group
 from jaxstage_ext.processes.staged import staged_wording as wording
-from jaxstage_ext.processes.staged.process_staging import StagingError
+from jaxstage_ext.processes.staged.process_staging import CallStaging, StagingError
+from jaxstage_ext.processes.staged.shared_compiles import compile_notes, has_readers
 from jaxstage_ext.processes.staged.staged_groups import StagedGroup
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.process_names import process_names
@@ -26,6 +27,7 @@ class StagedProcesses:
       seconds: by process, the seconds of each of its stages.
       elapsed: by process, the seconds of everything that it did for the cell.
       waited: seconds from asking the processes to having what they staged.
+      calls: by process, what it tells of the call.
     """
 
     stage: str
@@ -35,6 +37,7 @@ class StagedProcesses:
     seconds: Mapping[int, Mapping[str, float]]
     elapsed: Mapping[int, float] = field(default_factory=dict)
     waited: float = 0.0
+    calls: Mapping[int, CallStaging] = field(default_factory=dict)
 
     @property
     def asked(self) -> Group:
@@ -61,6 +64,7 @@ class StagedProcesses:
         several = len(self.groups) > 1
         made = [line for each in self.disagreements for line in wording.difference(each, self._is_shared)]
         made += self._agreement()
+        made += compile_notes([group.processes for group in self.groups if group.error is None], self.calls)
         made += [line for line in self._failures() if not any(line in other for other in made)]
         if group is not None and several:
             made.append(wording.shown(group.processes, self.asked))
@@ -95,14 +99,24 @@ class StagedProcesses:
                 yield f"{wording.begun(wording.failed(tuple(group), error))}."
 
     def table(self) -> Table:
-        """A row a process: the group that it is in, counted from 1, the seconds of each stage, and its error."""
+        """A row a process: the group that it is in, counted from 1, the seconds of each stage, and its error.
+
+        Where a process has read what another compiled, the seconds of the compile are that one's, whose index is in
+        "compiled by".
+        """
         stages = list(dict.fromkeys(stage for each in self.seconds.values() for stage in each))
         number = {process: at for at, group in enumerate(self.groups, 1) for process in group.processes}
         columns = {"process": Column(list(self.asked)), "group": Column([number.get(each) for each in self.asked])}
         for stage in stages:
             columns[stage] = Column([self.seconds.get(each, {}).get(stage) for each in self.asked], "s")
+        if has_readers(self.calls):
+            columns["compiled by"] = Column([self._compiled_by(each) for each in self.asked])
         columns["error"] = Column([self._error(each) for each in self.asked])
         return Table("processes", columns, self._unknown(stages))
+
+    def _compiled_by(self, process: int) -> int | None:
+        call = self.calls.get(process)
+        return call.compiled_by if call is not None else None
 
     def _error(self, process: int) -> str:
         error = self.errors.get(process)
@@ -116,6 +130,9 @@ class StagedProcesses:
             for stage in stages
             if stage not in self.seconds.get(process, {})
         }
+        if has_readers(self.calls):
+            unknown = [(row, each) for row, each in rows if self._compiled_by(each) is None]
+            reasons |= {(row, "compiled by"): self._error(each) or wording.NO_PROCESS for row, each in unknown}
         return reasons | {(row, "group"): self._error(each) for row, each in rows if each in self.errors}
 
     def __repr__(self) -> str:

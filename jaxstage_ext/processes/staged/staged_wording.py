@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.processes import ended_wording, preflight_report, preflight_wording
 from jaxstage_ext.processes.disagreement import Disagreement, DisagreementCause, Group
 from jaxstage_ext.processes.staged.process_staging import StagingError, StagingErrorKind
@@ -18,6 +19,18 @@ VERSUS = "--vs compares with an Inspection of this kernel; leave out --processes
 AWAITS = "a cell with --processes cannot await, and with %%px it would never end; write it without await"
 INTERRUPTED = "the processes may go on with it; %processes where says where they are"
 NO_SUCH_CALL = "the cell has fewer calls there"
+NO_PROCESS = "no process of this job compiled it"
+_WHY_EACH = {
+    Sharing.COMPILED: "what decides the compile beside the program differs, such as the processors that they may use",
+    Sharing.PERSISTENT: "JAX's persistent cache is on, which each process asks and process 0 alone writes",
+    Sharing.OWN_DEVICES: "it runs on each one's own devices",
+    Sharing.NO_FOLDER: "they do not all see the job's folder, as on several hosts",
+    Sharing.PLATFORM: "executables are shared on CPUs alone, as elsewhere XLA's processes may tune a program together",
+    Sharing.PYTHON: "it calls back into Python, which is each process's own",
+    Sharing.CONSTANTS: "it holds large arrays, and to compare them takes as long as to compile it",
+    Sharing.OPTIONS: "dumps, profiles or files are asked for, or the cache is off",
+    Sharing.UNSHARED: "the compiler gave no executable that another process can read, or there was no room for it",
+}
 _WORDS = ("process", "different", "the ")
 _MADE = {"trace": "jaxpr", "lower": "module", "compile": "module"}
 
@@ -28,6 +41,16 @@ def alike(group: Group, stage: str) -> str:
     if len(group) == 1:
         return f"{begun(process_names(group))} alone was asked."
     return f"{begun(process_names(group))}: the same {made}."
+
+
+def read_from(process: int, readers: Group) -> str:
+    """That one process compiled what others have read."""
+    return f"Compiled by process {process}, read by {process_names(readers)}."
+
+
+def each_compiled(group: Group, why: Sharing) -> str:
+    """That processes that agree have each compiled, and why."""
+    return f"{begun(process_names(group))} each compiled it: {_WHY_EACH[why]}."
 
 
 def alike_error(group: Group) -> str:

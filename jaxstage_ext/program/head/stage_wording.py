@@ -10,6 +10,7 @@ _WORDS = {
     Cache.PROCESS: "cached",
     Cache.PERSISTENT: "from JAX's persistent cache",
     Cache.INSPECTION: "from the inspection cache",
+    Cache.JOB: "cached",
 }
 
 
@@ -24,9 +25,13 @@ def first_time(stage: Stage) -> Figure | None:
         return None
     if stage.hit.first_seconds is None:
         return Figure(None, f"{_WORDS[stage.hit.cache]}, so what the {stage.name} itself took is unknown")
-    return Figure(stage.hit.first_seconds, remark=_WORDS[stage.hit.cache])
+    by = f", compiled by process {stage.hit.process}" if stage.hit.process is not None else ""
+    return Figure(stage.hit.first_seconds, remark=_WORDS[stage.hit.cache] + by)
 
 
 def _words(stage: str, hit: CacheHit) -> str:
+    if hit.process is not None:
+        took = "" if hit.first_seconds is None else f" in {scaled(hit.first_seconds, 's')}"
+        return f"compiled by process {hit.process}{took}, read here"
     first = "" if hit.first_seconds is None else f"; the first {stage} took {scaled(hit.first_seconds, 's')}"
     return _WORDS[hit.cache] + first

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,13 @@ from engine_jobs import SETUP, engine_job_of, run_in_all
 from magic_shell import Shell, fresh_shell
 
 from jaxstage_ext import Inspection
+from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.panel.params import BadRequest
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.processes.disagreement import DisagreementCause as Cause
 from jaxstage_ext.processes.ended_wording import no_programs
+from jaxstage_ext.processes.engines.engine_start import StartedJob
+from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import StagingErrorKind
 from jaxstage_ext.processes.staged.staged_wording import begun
 
@@ -103,8 +107,58 @@ def test_processes_that_agree_are_shown_as_one_whose_tabs_a_process_answers(shel
     assert found.processes.groups[0].call.spans
     result, _ = dispatch.answer([found.program], "sharding_map", {"call": 0, "all": False, "value": 0})
     assert (result["shape"], result["mesh"]) == ([8], {"names": ["x"], "sizes": [2]})
-    with pytest.raises(ValueError, match="process 0"):
+    with pytest.raises(ValueError, match=r"process [01] "):
         _ = found.memory
+
+
+SHARED = """%%compile --processes -o ins
+doubled = jax.jit(lambda x: (x + x).sum())
+doubled(x)"""
+
+
+def compiler_of(found: Inspection) -> int:
+    """The process that compiled what both have; its seconds are those of both."""
+    assert found.processes is not None and found.processes.agree
+    rows = list(found.processes.table().rows())
+    [compiled_by], [_] = ({row[name] for row in rows} for name in ("compiled by", "compile"))
+    assert wording.read_from(compiled_by, (1 - compiled_by,)) in found.summary()["notes"]
+    return int(compiled_by)
+
+
+def test_one_process_compiles_and_the_other_reads_and_runs_what_it_made(shell: Shell, job: Any) -> None:
+    before = executables(job)
+    found = inspection(shell, SHARED)
+    compiler, shared = compiler_of(found), executables(job) - before
+    assert len(shared) == 1
+    assert found.summary()["stages"][-1]["note"] is None, "what is shown is of the process that compiled it"
+    run_in_all(job, "value = float(np.asarray(doubled(x).addressable_shards[0].data))")
+    assert job.client[:].pull("value", block=True) == [56, 56]
+    assert compiler_of(inspection(shell, SHARED)) == compiler and executables(job) - before == shared
+
+
+def test_a_damaged_executable_is_compiled_anew(shell: Shell, job: Any) -> None:
+    before = executables(job)
+    inspection(shell, changed := SHARED.replace("x + x", "x + 2 * x"))
+    [file] = executables(job) - before
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-500] + bytes(500))
+    compiler_of(inspection(shell, changed))
+    assert file.read_bytes()[-500:] != bytes(500) and executables(job) - before == {file}
+
+
+def test_where_the_cache_is_off_each_process_compiles(shell: Shell, job: Any) -> None:
+    before = executables(job)
+    shell.run("%config JAXStage.cache = False")
+    try:
+        found = inspection(shell, SHARED.replace("x + x", "x + 4 * x"))
+    finally:
+        shell.run("%config JAXStage.cache = True")
+    assert wording.each_compiled((0, 1), Sharing.OPTIONS) in found.summary()["notes"] and executables(job) == before
+
+
+def executables(job: StartedJob) -> set[Path]:
+    """The files of executables that its processes share."""
+    return set((job._own.folder / "executables").glob("*.jaxstage"))
 
 
 def test_the_calls_are_not_run(shell: Shell) -> None:

@@ -13,5 +13,9 @@ SAID = {
         f"compared, {cache.name}": (stage_wording.first_time(Stage("compile", hit=CacheHit(cache))) or NONE).reason
         for cache in Cache
     },
+    "compiled elsewhere": [
+        *(stage_wording.note(Stage("compile", hit=CacheHit(Cache.JOB, took, 0))) for took in (5.1, None)),
+        (stage_wording.first_time(Stage("compile", hit=CacheHit(Cache.JOB, 5.1, 0))) or NONE).remark,
+    ],
     "PROCESS, 53 ms before": stage_wording.note(Stage("compile", hit=CacheHit(Cache.PROCESS, 0.053))),
 }

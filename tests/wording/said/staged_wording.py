@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from said.preflight_wording import BRANCH, SWAPPED
 
+from jaxstage_ext.core.executable_sharing import Sharing
 from jaxstage_ext.processes.disagreement import DisagreementCause
 from jaxstage_ext.processes.staged import staged_wording as wording
 from jaxstage_ext.processes.staged.process_staging import StagingError, StagingErrorKind
@@ -23,6 +24,11 @@ ERRORS = {
 SAID = {
     "alike": [wording.alike((0, 1, 2, 3), stage) for stage in ("trace", "lower", "compile")],
     "one alone": wording.alike((2,), "compile"),
+    "who compiled": [
+        wording.read_from(0, (1, 2, 3)),
+        *(wording.each_compiled((0, 1), why) for why in Sharing if why is not Sharing.READ),
+        wording.NO_PROCESS,
+    ],
     "the same error": [wording.alike_error((0, 1)), wording.alike_error((0,))],
     "of one process": wording.own_program((0, 1)),
     "not compared": wording.not_compared((0, 1)),

@@ -64,6 +64,38 @@ def test_staging_in_each_process_adds_little(shell: Shell) -> None:
     row("the first in new engines", f"+{first:.1f} s", "imports", "at most +5 s", first <= 5)
 
 
+SHARED = """%%compile --processes -q -o ins
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+sharding = NamedSharding(Mesh(np.array(jax.devices()), ("x",)), PartitionSpec("x"))
+x = jax.make_array_from_callback((16, 32), sharding, lambda at: np.ones((16, 32), np.float32)[at])
+@jax.jit
+def deep(x, w):
+    for i in range(60):
+        x = jnp.sort(jnp.tanh(x @ w[i % 4]) + jnp.sin(x).mean(axis=0) * i, axis=0)
+    return x.sum()
+deep(x, np.ones((4, 32, 32), np.float32))"""
+
+
+def test_what_one_process_compiled_the_others_read(shell: Shell) -> None:
+    found, whole = [], []
+    shell.run("%%compile --processes -q\nimport jax.numpy as jnp\njnp.sin(jnp.ones(3))")  # the first imports
+    for _ in range(2):
+        began = time.perf_counter()
+        assert (seen := shell.run(SHARED)).ok, seen.text
+        whole.append(time.perf_counter() - began)
+        found.append(shell["ins"].processes)
+    [compiled] = {each["compile"] for of in found for each in of.seconds.values()}
+    row(
+        "both read a compile",
+        f"{whole[1]:.2f} s",
+        f"{compiled:.2f} s compiling",
+        "at most half",
+        whole[1] <= compiled / 2,
+    )
+    row("one reads, one compiles", f"{whole[0]:.2f} s", f"{compiled:.2f} s", "+1 s", whole[0] <= compiled + 1)
+
+
 class _Reports:
     """A job whose processes give reports of this size."""
 

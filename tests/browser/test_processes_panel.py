@@ -41,8 +41,7 @@ def test_groups_are_entries_that_compare_and_tabs_are_answered_there(module_note
         "step · process 0",
         "step · process 1",
     ]
-    panel.root.get_by_text("more notes").click()
-    assert "index of the process" in panel.root.inner_text()
+    assert "index of the process" in panel.root.locator(".jxs-head-notes > .jxs-caution").first.inner_text()
     notebook.screenshot("processes-differ")
     panel.tab("shardings").click()
     panel.root.locator(".jxs-map-cell").first.wait_for()

@@ -14,6 +14,7 @@ from jaxstage_ext.processes.staged.shared_compiles import compile_notes
 from jaxstage_ext.processes.staged.staged_groups import staged_groups
 from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
 
+pytestmark = pytest.mark.once("plain data: nothing of JAX's")
 ALL = (0, 1, 2)
 
 

@@ -86,6 +86,7 @@ def _inspection(job: AskedJob, cell: StagedCell, number: int) -> Inspection | No
             staged.notes(group),
             told["views"],
             functools.partial(EngineProgram, job, holders[group.processes], cell.handle, number),
+            staged.urgent,
         )
         for group in groups
         if (told := reports.get(holders[group.processes])) is not None

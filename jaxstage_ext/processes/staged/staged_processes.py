@@ -55,6 +55,11 @@ class StagedProcesses:
         """The first of `notes`: who differs, in what and why, or that all agree; "" where there is nothing to say."""
         return next(iter(self.notes()), "")
 
+    @property
+    def urgent(self) -> int:
+        """How many of `notes`, the first, say how processes differ; 0 where none does."""
+        return sum(len(wording.difference(each, self._is_shared)) for each in self.disagreements)
+
     def label(self, group: StagedGroup) -> str:
         """What a group is called: "process 1", "processes 0, 2 and 3"."""
         return process_names(group.processes)

@@ -81,7 +81,8 @@ class Summary(TypedDict):
     that have something to show, `open` the one that opens first, "" for the code; `worker` is whether a worker process
     compiles for the target. `compare` is the table of all targets, with the number of this one's `row`; the targets
     after the first have the number alone. `finding` is the best finding in a sentence, or what was not looked for; the
-    panel says it. `shardings` are saved with a report alone (`saved_shardings`).
+    panel says it. `shardings` are saved with a report alone (`saved_shardings`). `urgent` is how many of the notes, the
+    first, say that something is wrong.
     """
 
     version: int
@@ -102,3 +103,4 @@ class Summary(TypedDict):
     compare: ComparisonOfTarget | None
     finding: str
     shardings: NotRequired[dict[str, Any] | None]
+    urgent: NotRequired[int]

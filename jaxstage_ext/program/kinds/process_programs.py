@@ -30,6 +30,7 @@ class ReportOfGroup:
       notes: what a reader has to know of it.
       views: the tabs that its Inspection has in that process.
       elsewhere: what answers these, by the label of the target there; None where nothing does.
+      urgent: how many of the notes, the first, say that something is wrong.
     """
 
     json: str
@@ -37,6 +38,7 @@ class ReportOfGroup:
     notes: Sequence[str]
     views: Mapping[str, Sequence[str]] = field(default_factory=dict)
     elsewhere: Callable[[str], ProgramElsewhere] | None = None
+    urgent: int = 0
 
 
 def process_programs(groups: Sequence[ReportOfGroup], staged: StagedProcesses) -> Mapping[str, Program]:
@@ -63,6 +65,8 @@ def _of_group(group: ReportOfGroup) -> list[Program]:
         assert summary is not None
         name = f"{summary['name']} · {group.label}" if group.label else summary["name"]
         program.saved_summary = {**summary, "name": name, "notes": [*group.notes, *summary["notes"]]}
+        if group.urgent:
+            program.saved_summary["urgent"] = group.urgent
         if group.elsewhere is not None:
             program.elsewhere = group.elsewhere(program.label)
             program.saved_summary["views"] = list(group.views.get(program.label, summary["views"]))

@@ -174,7 +174,7 @@ export function Header() {
   if (!summary) return <header class="jxs-header jxs-empty">{busy ? "Starting…" : "Nothing has been staged."}</header>;
   const compiling = summary.stages.find(({ name, state }) => name === "compile" && state === "running");
   const { notes } = summary;
-  const shown = whole ? notes.length : summary.finding ? 0 : 1;
+  const shown = whole ? notes.length : summary.urgent || (summary.finding ? 0 : 1);
   const more = notes.length - shown;
   const show = () => {
     const row = documents.errorRow();
@@ -225,8 +225,8 @@ export function Header() {
         />
       )}
       <div class="jxs-head-notes">
-        {notes.slice(0, shown).map((note) => (
-          <p class="jxs-note" title={whole ? undefined : unquoted(note)} key={note}>
+        {notes.slice(0, shown).map((note, at) => (
+          <p class={at < summary.urgent ? "jxs-note jxs-caution" : "jxs-note"} title={whole ? undefined : unquoted(note)} key={note}>
             <Said text={note} />
           </p>
         ))}

@@ -65,6 +65,8 @@ export interface Summary {
   documents: DocumentInfo[];
   error: StageFailure | null;
   notes: string[];
+  /** How many of the notes, the first, say that something is wrong. */
+  urgent: number;
   /** The best finding in a sentence, or what was not looked for; "" nothing. */
   finding: string;
   /** Names of the panel's views that have something to show for this call. */
@@ -166,6 +168,7 @@ function readSummary(raw: Fields): Summary {
     documents: list(raw.documents).map(fields).map(readDocument),
     error: readError(raw),
     notes: sentences(raw.notes),
+    urgent: count(raw.urgent),
     finding: text(raw.finding),
     views: readViews(raw.views),
     open: capped(raw.open, MAX_NAME),

@@ -291,6 +291,14 @@ describe("stages", () => {
     await soon(() => expect(texts(".jxs-error")).toEqual(["    h = jnp.tanh(x @ w)"]));
   });
 
+  it("notes that say what is wrong are all in sight, and the others are not", () => {
+    kernel.now = readState({ calls: [{ ...call, documents: [], notes: ["differs", "at line 3", "also"], urgent: 2 }] });
+    open();
+    expect($$(".jxs-head-notes > .jxs-caution").map((note) => note.textContent)).toEqual(["differs", "at line 3"]);
+    expect($$(".jxs-head-notes > .jxs-note").length).toBe(2);
+    expect($(".jxs-top > .jxs-link")?.textContent).toBe("1 more note");
+  });
+
   it("unknown figures say unknown and why; notes and odd names are text", () => {
     const facts = [{ label: "FLOPs", text: "unknown", known: false, reason: "the cuda backend gives no cost analysis" }];
     const note = '<img src=x onerror="alert(1)">';

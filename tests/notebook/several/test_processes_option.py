@@ -59,6 +59,7 @@ def test_processes_that_agree_have_one_entry(shell: Shell, stage: str) -> None:
     assert [group.processes for group in found.processes.groups] == [(0, 1, 2, 3)]
     assert list(found.targets) == ["local"] and len(seen.panels) == 1
     assert any("rocesses 0 to 3" in note for note in found.summary()["notes"])
+    assert "urgent" not in found.summary()
     assert sorted(found.processes.seconds) == [0, 1, 2, 3] and set(found.processes.seconds[2]) == set(found.seconds)
     assert [process for process, function in job.asked if function == "report"] == [0]
     assert "In [" in seen.text and ":3" in seen.text
@@ -79,6 +80,8 @@ def test_processes_that_differ_have_an_entry_each_and_the_cause_with_its_line(sh
     assert "multiply" in repr(found.processes) or "mul" in repr(found.processes)
     if stage == "compile":
         assert seen.text.index(found.processes.verdict[:60]) < seen.text.index("▲ best")
+    head = found.summary()
+    assert "jax.process_index() + 1" in " ".join(head["notes"][: head.get("urgent", 0)])
     lines = found.targets["process 1"].difference(found).text("jaxpr")
     assert "2.0" in lines and "1.0" in lines
     assert Inspection.from_json(found.to_json()).summary()["notes"] == found.summary()["notes"]

@@ -59,7 +59,7 @@ def differing_programs(number: int, arrivals: Mapping[int, Arrival], texts: Mapp
         arrivals,
         groups=groups,
         differences=differences,
-        fields=_fields(differing, chosen),
+        fields=_config(chosen) if cause is DisagreementCause.CONFIG else _fields(differing, chosen),
         place=place,
         call=called if cause in _UNEXPLAINED else None,
         suspect=place.suspects[0] if place and place.suspects and cause in _BY_ORIGIN.values() else None,
@@ -90,6 +90,10 @@ def _fields(differing: ComparedPart, chosen: Sequence[ProgramTexts]) -> Mapping[
     if differing is ComparedPart.ORDER:
         return {}
     return differing_fields({each.process: _argument_fields(each) for each in chosen})
+
+
+def _config(chosen: Sequence[ProgramTexts]) -> Mapping[str, Mapping[int, str]]:
+    return differing_fields({each.process: each.config for each in chosen})
 
 
 def _argument_fields(texts: ProgramTexts) -> dict[str, str]:
@@ -140,6 +144,8 @@ def _why_texts(
     if stage_differences.is_constant_alone(before, after):
         return place, DisagreementCause.CAPTURED_VALUE
     by_call = _by_suspect(called, tuple(ValueOrigin))
+    if _config(chosen):
+        return place, DisagreementCause.CONFIG
     return (place, DisagreementCause.UNKNOWN) if by_call is None else (called, by_call)
 
 

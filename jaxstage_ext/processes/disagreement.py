@@ -37,6 +37,7 @@ class DisagreementCause(enum.Enum):
     COLLECTIVE_MORE = "one collective more"
     CAPTURED_VALUE = "captured value"
     OPTIONS = "compile options"
+    CONFIG = "jax.config"
     UNKNOWN = "unknown"
 
 
@@ -93,7 +94,7 @@ class Disagreement:
     groups: Mapping[ComparedPart, Sequence[Group]] = field(default_factory=dict)
     differences: Sequence[StageDifference] = ()
     fields: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    """Options, versions, flags and types of arguments that differ: their texts, by name and process."""
+    """Options, versions, flags, `jax.config` and types of arguments that differ: their texts, by name and process."""
     place: CodePlace | None = None
     suspect: Suspect | None = None
     call: CodePlace | None = None

@@ -40,6 +40,7 @@ CAUSES = {
     DisagreementCause.COLLECTIVE_MORE: "the programs have different numbers of collectives",
     DisagreementCause.CAPTURED_VALUE: "a constant in the program has different values, such as a captured variable",
     DisagreementCause.OPTIONS: "the compile options differ",
+    DisagreementCause.CONFIG: "jax.config has different values",
     DisagreementCause.UNKNOWN: "no cause is known",
 }
 _OF_ALL, _BROADCAST = "jax.make_array_from_process_local_data", "multihost_utils.broadcast_one_to_all(value)"
@@ -76,6 +77,7 @@ NEXT_STEPS = {
         "are not compared."
     ),
     DisagreementCause.OPTIONS: "Give compiler_options and jax.config the same values everywhere.",
+    DisagreementCause.CONFIG: "Give jax.config the same values in all processes.",
     DisagreementCause.UNKNOWN: "Read the lines that differ, in the report.",
 }
 ORIGINS = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxstage_ext.compilation.records.compile_record import Place
 from jaxstage_ext.core import jaxpr_lines
-from jaxstage_ext.core.jax_private import lowered_modules, pending_compile
+from jaxstage_ext.core.jax_private import jax_options, lowered_modules, pending_compile
 from jaxstage_ext.core.jax_private.pending_compile import PendingCompile
 from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.ir.sources.source import FrameTable, cell_of, cells_that_ran
@@ -57,6 +57,7 @@ def program_texts(
         earlier,
         longest > _MOST_LINES,
         places.have_sets(),
+        jax_options.config_texts(),
     )
 
 

@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from jaxstage_ext.processes.flow.value_origin import Suspect, ValueOrigin
 
@@ -52,6 +52,7 @@ class ProgramTexts:
     Attributes:
       call: where it is called.   earlier: the names of the programs before it, in their order.
       cut: whether the texts were too long to send, so that their ends are missing.
+      config: the entries of `jax.config`, as texts.
       has_sets: whether the source that made it goes through anything whose order differs by process, such as a set.
     """
 
@@ -66,6 +67,7 @@ class ProgramTexts:
     earlier: Sequence[str]
     cut: bool = False
     has_sets: bool = False
+    config: Mapping[str, str] = field(default_factory=dict)
 
     def packed(self) -> str:
         """Compressed, as text."""

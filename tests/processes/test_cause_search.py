@@ -82,6 +82,7 @@ CASES = {
         texts(0, environment={"jax": "1", "XLA flags": ""}),
         texts(1, environment={"jax": "1", "XLA flags": "--xla_a"}),
     ),
+    DisagreementCause.CONFIG: (texts(0, config={"jax_x": "None"}), texts(1, changed(2, ADD), config={"jax_x": "high"})),
     DisagreementCause.DEVICE_ORDER: (texts(0), texts(1, devices=(1, 0))),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,17 @@ def compile_options() -> bytes:
     return bytes(options.SerializeAsString())
 
 
+_OWN_CONFIG = re.compile(r"_dir|_dump|_log|cache|process|coordinator|traceback|pgle|profiler|recoverab")
+"""Names of the entries of `jax.config` that each process may have its own of, with the same programs."""
+
+
+def config_texts() -> dict[str, str]:
+    """The entries of `jax.config` that may decide what a program is, as texts."""
+    values: Any = jax.config.values
+    return {name: str(value)[:_LONGEST_VALUE] for name, value in values.items() if not _OWN_CONFIG.search(name)}
+
+
+_LONGEST_VALUE = 200
 PROFILED = ("xla_gpu_enable_command_buffer", "")
 """What JAX sets for runs whose profile guides a later compile, `jax_enable_pgle` (`_resolve_compilation_strategy`)."""
 

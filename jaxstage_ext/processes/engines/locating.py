@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jaxstage_ext.processes.engines import whereabouts_wording as wording
 from jaxstage_ext.processes.engines.engine_process import EngineChannel, EngineProcess
-from jaxstage_ext.processes.engines.process_stack import StackFrame, ask_for_stacks
+from jaxstage_ext.processes.engines.process_stack import ToldStack, ask_for_stacks
 from jaxstage_ext.processes.engines.whereabouts import (
     EngineActivity,
     EngineNotes,
@@ -33,12 +34,13 @@ def locate(processes: Sequence[EngineProcess], channel: EngineChannel, names: Li
 
 
 def _where(
-    one: EngineProcess, channel: EngineChannel, ended: str | None, stack: Sequence[StackFrame] | None, names: LineNames
+    one: EngineProcess, channel: EngineChannel, ended: str | None, stack: ToldStack | None, names: LineNames
 ) -> Whereabouts:
     if ended is not None:
         return Whereabouts(one.process, EngineActivity.ENDED, reason=ended)
     if stack is not None:
-        return whereabouts(one.process, stack, notes(one), names, time.time())
+        found = whereabouts(one.process, stack.frames, notes(one), names, time.time())
+        return replace(found, unready=stack.unready)
     if (ended := channel.how_it_ended(one)) is not None:  # since it was asked
         return Whereabouts(one.process, EngineActivity.ENDED, reason=ended)
     if one.stacks is not None and one.stacks.is_here:

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 
 from jaxstage_ext.processes.inside.engine_setup import process_start
-from jaxstage_ext.processes.inside.stack_teller import JITTED, PIPE
+from jaxstage_ext.processes.inside.stack_teller import JITTED, PIPE, UNREADY
 
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<number>[0-9a-f]++).*\(most recent call first\):$")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<name>.*)$')
@@ -52,14 +52,30 @@ class StackFile:
         return os.path.exists(self.path) and self.started > 0 and process_start(self.pid) == self.started
 
 
-def ask_for_stacks(files: list[StackFile]) -> dict[int, tuple[StackFrame, ...]]:
-    """The stacks of the main threads, the innermost call first, by pid. Takes a second at most; some may lack."""
+@dataclass(frozen=True)
+class ToldStack:
+    """What a process tells: the frames of its main thread, the innermost call first.
+
+    Attributes:
+      unready: how many of its arrays are not computed yet.
+    """
+
+    frames: tuple[StackFrame, ...]
+    unready: int = 0
+
+
+def ask_for_stacks(files: list[StackFile]) -> dict[int, ToldStack]:
+    """The stacks of the main threads, by pid. Takes a second at most; some may lack."""
     sizes = {file.pid: os.path.getsize(file.path) for file in files if file.is_here}
     for file in files:
         if file.pid in sizes:
             _ask(file.path)
     texts = {file.pid: _written(file.path, sizes[file.pid]) for file in files if file.pid in sizes}
-    return {file.pid: stack_of(texts[file.pid], file.main_thread) for file in files if texts.get(file.pid)}
+    return {
+        file.pid: ToldStack(stack_of(text, file.main_thread), unready_of(text))
+        for file in files
+        if (text := texts.get(file.pid))
+    }
 
 
 def _ask(path: str) -> None:
@@ -99,3 +115,9 @@ def stack_of(text: str, thread: int) -> tuple[StackFrame, ...]:
             names = (*frames[-1].jitted, (jitted["name"], jitted["function"]))
             frames[-1] = replace(frames[-1], jitted=names)
     return tuple(frames)
+
+
+def unready_of(text: str) -> int:
+    """How many arrays a process says that it has not computed yet."""
+    numbers = [line.removeprefix(UNREADY).strip() for line in text.splitlines() if line.startswith(UNREADY)]
+    return int(numbers[-1]) if numbers and numbers[-1].isdecimal() else 0

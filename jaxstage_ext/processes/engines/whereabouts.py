@@ -89,6 +89,7 @@ class Whereabouts:
       seconds: since its cell began, or since it was asked; None where that is unknown.
       reason: why it is unknown, or how it ended.
       cell, has_failed: as of `EngineNotes`.
+      unready: how many of its arrays are not computed yet.
     """
 
     process: int
@@ -100,6 +101,7 @@ class Whereabouts:
     reason: str = ""
     cell: str = ""
     has_failed: bool = False
+    unready: int = 0
 
 
 _NAME = re.compile(r"[^\W\d]\w*")

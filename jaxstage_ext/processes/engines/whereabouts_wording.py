@@ -45,6 +45,8 @@ def activity(one: Whereabouts) -> str:
         name = f"{one.program.name}{' (inferred)' if one.is_inferred else ''}"
         words = f"in {clean(name)}, a program of {plural(one.program.processes, 'process', 'processes')}"
     words += f" ({clean(one.reason)})" if one.reason not in ("", ENDED) else ""
+    if one.activity is EngineActivity.IDLE and one.unready:
+        words += f", with {plural(one.unready, 'array')} that {'is' if one.unready == 1 else 'are'} not computed yet"
     seconds = "" if one.seconds is None else duration(one.seconds)
     label = "" if one.line is None else clean(one.line.label)
     return ", ".join(filter(None, (words, label, seconds))) + _code(one.line)

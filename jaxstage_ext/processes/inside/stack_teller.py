@@ -7,6 +7,7 @@ process by SIGSEGV within ten signals.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -15,6 +16,8 @@ from typing import IO
 
 JITTED = "jitted"
 """What begins a line, below its frame, that says which function a name of it stands for."""
+UNREADY = "Arrays that are not computed yet:"
+"""What begins the line behind the frames."""
 _JITTED_TYPES = ("PjitFunction", "_JitWrapper")
 """Of `jax.jit` and of `equinox.filter_jit`."""
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
@@ -35,7 +38,8 @@ def _tell(asked: int, file: IO[bytes]) -> None:
     main = threading.main_thread().ident
     assert main is not None
     while os.read(asked, 1):
-        lines = [f"Thread 0x{main:016x} (most recent call first):", *_frames(sys._current_frames().get(main)), "", ""]
+        frames = _frames(sys._current_frames().get(main))
+        lines = [f"Thread 0x{main:016x} (most recent call first):", *frames, f"{UNREADY} {_unready()}", "", ""]
         file.write("\n".join(lines).encode("utf-8", "replace"))
 
 
@@ -61,3 +65,13 @@ def _jitted(frame: FrameType) -> dict[str, str]:
         for name, value in values.items()
         if type(value).__name__ in _JITTED_TYPES
     }
+
+
+def _unready() -> int:
+    """How many arrays of this process are still computed: Python may be idle while its programs wait for others."""
+    jax = sys.modules.get("jax")
+    count = 0
+    with contextlib.suppress(Exception):  # deleted meanwhile
+        for array in jax.live_arrays() if jax is not None else ():
+            count += not (array.is_deleted() or array.is_ready())
+    return count

@@ -88,6 +88,7 @@ def test_a_program_that_another_cell_ran_first_is_known_by_the_function(engines:
     try:
         until(lambda: engines.where()[0].program)
         first, _ = engines.where()
+        assert first.unready == 0
         assert first.program is not None and first.program.name.startswith("jit__lambda") and first.is_inferred
     finally:
         begin_in(engines, 1, "float(renamed(x))").get(timeout=30)

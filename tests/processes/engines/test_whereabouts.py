@@ -10,7 +10,7 @@ import pytest
 
 from jaxstage_ext.processes.engines import whereabouts_wording as wording
 from jaxstage_ext.processes.engines.engine_job import names_by_file
-from jaxstage_ext.processes.engines.process_stack import StackFrame, stack_of
+from jaxstage_ext.processes.engines.process_stack import StackFrame, stack_of, unready_of
 from jaxstage_ext.processes.engines.unequal_calls import UnequalCalls, unequal_calls
 from jaxstage_ext.processes.engines.whereabouts import (
     EngineActivity,
@@ -116,6 +116,7 @@ Thread 0x00007f22 (most recent call first):
     jitted other = total
   File "{CELL}", line 5 in <module>
 """
+    assert (unready_of(text), unready_of(text + "Arrays that are not computed yet: 3\n\n")) == (0, 3)
     stack = stack_of(text, 0x7F22)
     assert [frame.jitted for frame in stack] == [(("step", "<lambda>"), ("other", "total")), ()]
     assert where([*stack, *LOOP], notes, "y = step(x)")[0] is EngineActivity.PROGRAM

@@ -18,6 +18,9 @@ SAID = {
     ),
     "unknown, another host": wording.where(Whereabouts(2, EngineActivity.UNKNOWN, reason=wording.other_host("node7"))),
     "unknown, no stack": wording.where(Whereabouts(2, EngineActivity.UNKNOWN, reason=wording.NO_STACK)),
+    "idle, and its programs are not": [
+        wording.where(Whereabouts(1, EngineActivity.IDLE, unready=count)) for count in (1, 3)
+    ],
     "ended": wording.where(ENDED[1]),
     "all ended": wording.lost_coordinator(ENDED),
     "one ended": wording.lost_coordinator(ENDED[1:]),

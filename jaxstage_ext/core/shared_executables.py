@@ -135,4 +135,5 @@ def _forget() -> None:
     _Job.disk = None
 
 
-os.register_at_fork(after_in_child=_forget)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

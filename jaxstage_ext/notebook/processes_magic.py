@@ -19,7 +19,6 @@ from jaxstage_ext.processes.engines.engine_errors import NoJob, ProcessesError
 from jaxstage_ext.processes.engines.engine_job import EngineJob
 from jaxstage_ext.processes.engines.engine_process import EngineProcess
 from jaxstage_ext.processes.engines.job_status import status_table
-from jaxstage_ext.processes.inside.engine_call import EngineCall
 from jaxstage_ext.report.text.process_names import process_names
 
 _GUARD = "jaxstage_ext.processes.inside.engine_guard:switch"
@@ -41,10 +40,8 @@ def run(line: str, shell: Any) -> Any:
 def name_running_cell(number: int, cell: str) -> None:
     """Tell the engines what a cell with `%%px` is called here, before it runs there. Nobody waits."""
     if engine_job.has_job() and (labels := labels_of(number, cell)):
-        job = engine_job.current_job()
         with contextlib.suppress(ProcessesError):
-            for process in job.processes:
-                job.channel.send(process, EngineCall(NAME_CELLS, (labels,)))
+            engine_job.current_job().tell(NAME_CELLS, labels)
 
 
 def _start(asked: ProcessesLine, shell: Any) -> None:
@@ -73,8 +70,7 @@ def _show(job: EngineJob, line: _StartLine, shell: Any) -> None:
     engine_job.set_job(job)
     if job.is_ours:
         job.activate()
-    for process in job.processes:  # what a process is asked next comes after it, and nobody waits
-        job.channel.send(process, EngineCall(_PREPARE))
+    job.tell(_PREPARE)
     line.end(wording.started([one.devices for one in job.processes], line.seconds))
     for note in job.notes:
         print(note)

@@ -78,10 +78,10 @@ class CollectiveWaits:
 
 def collective_waits(recording: Recording, places: OpPlaces) -> CollectiveWaits:
     """The collectives of all processes; none of a single profile, or where the clocks of processes are apart."""
+    if recording.clocks in (None, HostClocks.OWN):
+        return CollectiveWaits((), ())
     lines, labels = line_labels(places)
     named = tuple(None if line == NONE else labels[line] for line in lines.tolist())
-    if recording.clocks in (None, HostClocks.OWN):
-        return CollectiveWaits((), named)
     processes = [ProcessExchanges(recording, host) for host in range(len(recording.hosts))]
     is_one = recording.clocks is HostClocks.ONE_MACHINE
     unsure = 0 if is_one else max((skew.uncertainty for skew in recording.skews), default=0)

@@ -1,4 +1,4 @@
-"""What a profiler recorded: events in lanes, as columns.
+"""What a profiler recorded, or a compiler predicted: events in lanes, as columns.
 
 Readers (`profiling/`) make a `Recording` of a profile, whatever its format; analyses, forms and the panel read it.
 Times are whole picoseconds since the recording's origin, so that nothing is lost in a float: a 64-bit count of
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.report.clock_skew import ClockSkew, NoSkew
+from jaxstage_ext.report.prediction import Prediction
 
 Picoseconds = npt.NDArray[np.int64]
 Index = npt.NDArray[np.int32]
@@ -258,6 +259,7 @@ class Recording:
       skews: how the clocks of processes differ from that of process 0, by their collectives; () where that is unknown.
       no_skew: why it is, where the profiles of several processes were put together.
       host_lines: what line of Python an event of kind PYTHON stands for, by index into `names`.
+      prediction: what it rests on where nothing ran and its times are estimates; None of what was recorded.
       unit: what its times count: picoseconds, but for an on-device profile of an unknown clock.
     """
 
@@ -280,3 +282,4 @@ class Recording:
     no_skew: NoSkew | None = None
     host_lines: Mapping[int, HostLine] = field(default_factory=dict)
     unit: TimeUnit = TimeUnit.PICOSECOND
+    prediction: Prediction | None = None

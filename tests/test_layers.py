@@ -148,7 +148,11 @@ ROOMS = {
 HOOK = ("__init__", "notebook.extension")
 """The one import against the arrows: `%load_ext` loads the magics when it is called."""
 WITHOUT_JAX = ("report", "store", "ir", "worker", "analysis", "search", "views", "panel")
-STDLIB_AND = {"report": {"numpy", "pandas"}, "store": set(), "worker.inside": {"jaxlib", "capstone", "google", "numpy"}}
+STDLIB_AND = {
+    "report": {"numpy", "pandas", "arro3"},
+    "store": set(),
+    "worker.inside": {"jaxlib", "capstone", "google", "numpy"},
+}
 READS_EXPORTED = "worker.inside.exported_programs"
 """JAX alone reads what it serialised, so this file of the worker imports it."""
 PRIVATE_JAX = ("core.jax_private", "worker.inside")

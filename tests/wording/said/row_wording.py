@@ -1,0 +1,16 @@
+"""What is said where rows of a table are chosen."""
+
+from wordings import constants
+
+from jaxstage_ext.report.rows import row_wording as wording
+
+SAID = {
+    **constants(wording),
+    "no such column": wording.no_column("bytez", "cost", ["instruction", "opcode"]),
+    "a limit of 0": wording.bad_limit(0, 41),
+    "where is a text": wording.bad_where("opcode=fusion"),
+    "no row has it": wording.no_row("opcode", "dot", ["fusion", "copy"]),
+    "no row fits a function": wording.no_row("FLOPs", max, []),
+    "a table without rows": wording.no_row("opcode", "dot", []),
+    "arro3 is missing": wording.needs_arrow(),
+}

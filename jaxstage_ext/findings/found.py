@@ -182,7 +182,7 @@ def said_briefly(program: Program) -> list[list[str]]:
 
     Only what takes milliseconds.
     """
-    made = _looked_briefly(program)
+    made = looked_briefly(program)
     if made is None or not made.looked:
         return []
     said = [
@@ -197,23 +197,34 @@ def said_briefly(program: Program) -> list[list[str]]:
     return [*said, [wording.waiting(waiting, made.seconds)]] if says_what_waits else said
 
 
+_TIMED = (StakeMeasure.COMPILE, StakeMeasure.HOST)
+"""What is timed, so that it differs from one compile of a program to the next."""
+
+
+def said_without_times(finding: Finding) -> list[str]:
+    """The sentence of a finding and what to write, equal for equal programs: of what is timed, the line alone."""
+    if finding.stake.measure in _TIMED:
+        return [finding.line, *wording.change_in_short(finding)]
+    return [wording.in_short(finding), *wording.change_in_short(finding)]
+
+
 def said_first(program: Program) -> str:
     """The sentence of the finding with the most to gain; "" where there is none, or finding one takes longer."""
-    made = _looked_briefly(program)
+    made = looked_briefly(program)
     best = None if made is None else made.best
     return "" if best is None else wording.in_short(best, best.tried)
 
 
 def said_of_none(program: Program) -> str:
     """Why `said_first` says nothing: what was not looked for; "" where all was looked for, or something was found."""
-    made = _looked_briefly(program)
+    made = looked_briefly(program)
     if made is not None:
         return wording.nothing_yet([one.kind for one in made.waiting]) if made.waiting and made.best is None else ""
     has_none = program.tab or program.saved_summary is not None or program.is_running or not program.has_hlo
     return "" if has_none else wording.NOT_LOOKED
 
 
-def _looked_briefly(program: Program) -> Findings | None:
+def looked_briefly(program: Program) -> Findings | None:
     """What was found in a program that is small or was looked at; None for others, whose findings take a moment."""
     if program.tab or program.saved_summary is not None or program.is_running:
         return None

@@ -13,6 +13,7 @@ import numpy as np
 from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.rows import table_rows
 from jaxstage_ext.report.rows.arrow_stream import arrow_stream
+from jaxstage_ext.report.rows.table_brief import table_brief
 from jaxstage_ext.report.rows.table_rows import Where
 from jaxstage_ext.report.saved.format_version import TABLE_VERSION
 from jaxstage_ext.report.text import table_forms
@@ -216,6 +217,10 @@ class Table:
 
     def _repr_html_(self) -> str:
         return table_forms.html_of([self])
+
+    def _repr_llm_(self) -> str:
+        """At most 2 kB for language models: columns with units, the first rows, and the expressions that give more."""
+        return table_brief(self)
 
 
 def _cells(saved: Iterable[Any], of: Callable[[Any], Any]) -> dict[Place, Any]:

@@ -233,7 +233,7 @@ class Cost:
         why = self.unknown | self.why
         reasons = {(at, "FLOPs"): why[row] for at, row in enumerate(rows.tolist()) if row in why}
         remarks = inferred_lines.remarks(self.places.inferred, self._line_givers[rows])
-        scopes = [self.places.scope[row] for row in self._line_givers[rows].tolist()]
+        scopes = [self.scopes[row] for row in rows.tolist()]
         notes = self.notes if name == "cost" else ()
         return Table(name, columns, reasons, notes, remarks=remarks, scopes=scopes, adds_up=_ADDS_UP)
 
@@ -241,6 +241,11 @@ class Cost:
     def lines(self) -> list[str]:
         """The source line of each instruction; of a fusion in the schedule that of the member that does most."""
         return [self.places.line[row] for row in self._line_givers.tolist()]
+
+    @cached_property
+    def scopes(self) -> list[str]:
+        """The name scope of each instruction; of a fusion in the schedule that of the member that gives its line."""
+        return [self.places.scope[row] for row in self._line_givers.tolist()]
 
     @cached_property
     def _line_givers(self) -> npt.NDArray[np.int64]:

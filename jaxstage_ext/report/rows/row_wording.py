@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from jaxstage_ext.report.text.shortened import shortened, some
+from jaxstage_ext.report.text.units import plural
 
 _MOST_NAMES, _LONGEST = 30, 60
 
@@ -42,3 +44,14 @@ NO_REASON = "the reason was not recorded"
 def needs_arrow() -> str:
     """How to get what makes Arrow of a table."""
     return "a table as an Arrow stream needs arro3: pip install arro3-core"
+
+
+def head(table: str, rows: int, columns: Sequence[str]) -> str:
+    """What a table is, how many rows it has, and its columns with units."""
+    return f"JAXStage table {table!r}, {plural(rows, 'row')}; columns: {some(columns, _MOST_NAMES)}"
+
+
+def more(table: Any) -> list[str]:
+    """The expressions that give more of a table."""
+    by = next((name for name, column in table.columns.items() if column.unit), next(iter(table.columns), ""))
+    return [f'rows as JSON: .to_json(limit=10, by="{by}", where={{column: value}}); for row in table: dicts']

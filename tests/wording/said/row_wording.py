@@ -3,6 +3,7 @@
 from wordings import constants
 
 from jaxstage_ext.report.rows import row_wording as wording
+from jaxstage_ext.report.table import Column, Table
 
 SAID = {
     **constants(wording),
@@ -12,5 +13,7 @@ SAID = {
     "no row has it": wording.no_row("opcode", "dot", ["fusion", "copy"]),
     "no row fits a function": wording.no_row("FLOPs", max, []),
     "a table without rows": wording.no_row("opcode", "dot", []),
+    "head of a table": wording.head("cost", 41, ["instruction", "FLOPs (FLOP)"]),
+    "more of a table": wording.more(Table("cost", {"opcode": Column([]), "FLOPs": Column([], "FLOP")})),
     "arro3 is missing": wording.needs_arrow(),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,14 +16,14 @@ from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.brief_text import MIME_TYPE, MOST_BYTES, brief_text
 
 
-def step(state: jax.Array, x: jax.Array) -> jax.Array:
-    return state + jnp.tanh(x @ state).sum()
+@jax.jit
+def step(params: jax.Array, x: jax.Array) -> jax.Array:
+    return params - 0.1 * jax.grad(lambda w: (jnp.tanh(x @ w) ** 2).sum())(params)
 
 
-def inspected(**options: Any) -> Inspection:
-    return jaxstage_ext.inspect(
-        jax.jit(step), np.ones((256, 256), np.float32), np.ones((4, 256), np.float32), **options
-    )
+def inspected() -> Inspection:
+    params = jax.ShapeDtypeStruct((1024, 1024), jnp.float32)
+    return jaxstage_ext.inspect(step, params, np.ones((4, 1024), np.float32))
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
@@ -12,10 +13,13 @@ from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.detector_list import DETECTORS
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.finding_rows import finding_row
 from jaxstage_ext.findings.trial import Trial
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.rows import table_rows
+from jaxstage_ext.report.saved.format_version import TABLE_VERSION
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.view_parts import Parts
@@ -139,6 +143,22 @@ class Findings(Sequence[FoundIn]):
         if self.waiting:
             notes.append(wording.waiting([one.kind for one in self.waiting], self.seconds))
         return [*notes, *self.failures]
+
+    def to_json(self, limit: int | None = None) -> str:
+        """The findings as versioned JSON in rows: kind, line, stake in numbers with its unit, change, certainty.
+
+        At most `limit` of them. Raises ValueError for a limit below 1.
+        """
+        table_rows.check_limit(limit, len(self.found))
+        shown = self.found if limit is None else self.found[:limit]
+        form = {
+            "findings": [finding_row(one) for one in shown],
+            "left_out": len(self.found) - len(shown),
+            "looked_for": [kind.value for kind in self.looked],
+            "not_looked_for": [one.kind.value for one in self.waiting],
+            "failures": list(self.failures),
+        }
+        return json.dumps({"jaxstage": TABLE_VERSION, **form})
 
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.found[:MOST_SHOWN]), *self.notes])

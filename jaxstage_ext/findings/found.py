@@ -193,6 +193,24 @@ def found(program: Program, everything: bool = False, progress: Progress | None 
     return Findings(program, in_order(every), tuple(looked), tuple(waiting), tuple(parts.failures))
 
 
+def found_of(program: Program, kind: FindingKind) -> tuple[FoundIn, ...]:
+    """The findings of one kind, compiled for where that takes a compile; none where the program cannot have it.
+
+    Raises what looking for it raises, such as Unavailable.
+    """
+    detector = _detector(kind)
+    return in_order(_once(program, detector, None)) if detector.applies(program) else ()
+
+
+def applies_to(program: Program, kind: FindingKind) -> bool:
+    """Whether a program can have a kind of finding, and is far enough to be looked at."""
+    return _detector(kind).applies(program)
+
+
+def _detector(kind: FindingKind) -> Detector:
+    return next(detector for detector in DETECTORS if detector.kind is kind)
+
+
 MOST_SAID = 3
 """Findings that stand in forms which show other things too."""
 

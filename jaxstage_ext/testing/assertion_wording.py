@@ -67,11 +67,6 @@ def sends_too_much(sent: float, most: float) -> str:
     return too_much("what each device sends", sent, most, "B")
 
 
-def other_dtypes(line: str, found: Iterable[str]) -> str:
-    """The dtypes of a line."""
-    return f"{line} computes {', '.join(found)}"
-
-
 def no_line(line: object, lines: Sequence[str]) -> str:
     """That no equation is of a line, and of which there are some."""
     return f"no equation is of {shortened(repr(line), 120)}; there are some of {some(list(lines), 12) or 'no line'}"

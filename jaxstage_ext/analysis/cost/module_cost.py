@@ -232,7 +232,7 @@ class Cost:
         }
         why = self.unknown | self.why
         reasons = {(at, "FLOPs"): why[row] for at, row in enumerate(rows.tolist()) if row in why}
-        remarks = inferred_lines.remarks(self.places.inferred, self._line_givers[rows])
+        remarks = self.line_remarks(rows)
         scopes = [self.scopes[row] for row in rows.tolist()]
         notes = self.notes if name == "cost" else ()
         return Table(name, columns, reasons, notes, remarks=remarks, scopes=scopes, adds_up=_ADDS_UP)
@@ -246,6 +246,10 @@ class Cost:
     def scopes(self) -> list[str]:
         """The name scope of each instruction; of a fusion in the schedule that of the member that gives its line."""
         return [self.places.scope[row] for row in self._line_givers.tolist()]
+
+    def line_remarks(self, rows: npt.NDArray[np.int64]) -> Mapping[tuple[int, str], str]:
+        """Of a table of these instructions, which of their lines were inferred."""
+        return inferred_lines.remarks(self.places.inferred, self._line_givers[rows])
 
     @cached_property
     def _line_givers(self) -> npt.NDArray[np.int64]:

@@ -27,8 +27,3 @@ def head(name: str, opcode: str, computation: str, users: int) -> str:
 def left_out(count: int, hops: int) -> str:
     """How many instructions within the hops have no row."""
     return f"{plural(count, 'instruction')} within {plural(hops, 'hop')} left out, the farthest: ask with fewer hops"
-
-
-def inferred() -> str:
-    """What is remarked of a line that was inferred."""
-    return "inferred: XLA kept no source of this instruction"

@@ -83,12 +83,10 @@ def _table(counted: Cost, near: Sequence[Neighbour], notes: tuple[str, ...]) -> 
         "line": Column([counted.lines[row] for row in rows]),
         "row": Column(counted.places.row[rows], "", "row of the HLO document"),
     }
-    why, inferred = counted.unknown | counted.why, counted.places.inferred
+    why = counted.unknown | counted.why
     reasons = {(at, "FLOPs"): why[row] for at, row in enumerate(rows.tolist()) if row in why}
-    marked = [at for at, row in enumerate(rows.tolist()) if len(inferred) and inferred[row]]
-    remarks = {(at, "line"): wording.inferred() for at in marked}
     scopes = [counted.scopes[row] for row in rows.tolist()]
-    return Table("near", columns, reasons, notes, remarks=remarks, scopes=scopes)
+    return Table("near", columns, reasons, notes, remarks=counted.line_remarks(rows), scopes=scopes)
 
 
 def _line(table: Table, row: int) -> str:

@@ -19,7 +19,6 @@ SAID = {
     "not donated": wording.not_donated("params", 1, 2),
     "leaf": wording.leaf("params['w']", "f32[8]", "not donated"),
     "sends too much": wording.sends_too_much(8e6, 4e6),
-    "dtypes": wording.other_dtypes("train.py:7", ["bf16", "f32"]),
     "no line": wording.no_line("x @ w", ["train.py:7"]),
     "no line at all": wording.no_line(3, []),
     "an amount of bytes": wording.bad_quantity("14 gallons", "B"),

@@ -11,5 +11,4 @@ SAID = {
     "hops": wording.bad_hops(-1),
     "head": wording.head("fusion.1", "fusion", "main.4", 2),
     "left out": wording.left_out(12, 3),
-    "inferred": wording.inferred(),
 }

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps
-from jaxstage_ext.analysis.predicted.steps import Stream
+from jaxstage_ext.analysis.predicted.predicted_steps import Stream
 from jaxstage_ext.ir.hlo import schedule
 from jaxstage_ext.ir.hlo.module import BOOKKEEPING, Module
 

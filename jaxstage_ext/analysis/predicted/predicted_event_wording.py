@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, Role, Stream
 from jaxstage_ext.analysis.predicted.replay import Drawn
-from jaxstage_ext.analysis.predicted.steps import Role, Stream, TimeSource
 
 MEMORY = "live buffers, arguments aside, by XLA's scheduler"
 _LANES = {
@@ -15,10 +15,10 @@ _LANES = {
     Stream.BESIDE: "compute beside it",
 }
 _SOURCES = {
-    TimeSource.XLA: "XLA's estimate",
-    TimeSource.CYCLES: "XLA's estimated cycles",
-    TimeSource.BOUND: "JAXStage's lower bound, since XLA gives no estimate",
-    TimeSource.UNKNOWN: "unknown",
+    EstimateSource.XLA: "XLA's estimate",
+    EstimateSource.CYCLES: "XLA's estimated cycles",
+    EstimateSource.BOUND: "JAXStage's lower bound, since XLA gives no estimate",
+    EstimateSource.UNKNOWN: "unknown",
 }
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.analysis.predicted import predicted_event_wording as wording
+from jaxstage_ext.analysis.predicted.predicted_steps import Stream
 from jaxstage_ext.analysis.predicted.replay import Drawn, Replayed
-from jaxstage_ext.analysis.predicted.steps import Stream
 from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.prediction import PredictedLoop, Prediction
 from jaxstage_ext.report.recording import (

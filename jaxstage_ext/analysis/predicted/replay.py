@@ -12,14 +12,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from jaxstage_ext.analysis.predicted.steps import Role, Step, Stream, TimeSource
+from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, CallStep, Role, Stream
 
 
 @dataclass(frozen=True)
 class Drawn:
     """One step, or what ran between a beginning and its end. Times in microseconds; `times` is how often it runs."""
 
-    step: Step
+    step: CallStep
     start: float
     end: float
     times: float
@@ -61,14 +61,14 @@ class Replayed:
     is_known: bool = True
 
 
-def replay(steps: Sequence[Step]) -> Replayed:
+def replay(steps: Sequence[CallStep]) -> Replayed:
     """The steps of a call, one iteration of each loop drawn."""
     made = Replayed()
     made.total, _ = _run(steps, made, 0.0, 1.0)
     return made
 
 
-def _run(steps: Sequence[Step], made: Replayed, begin: float, times: float) -> tuple[float, float]:
+def _run(steps: Sequence[CallStep], made: Replayed, begin: float, times: float) -> tuple[float, float]:
     """(time of one run of the steps, length of what is drawn of it), drawn from `begin` on."""
     real, drawn = 0.0, begin
     begun: dict[int, tuple[float, float]] = {}
@@ -88,7 +88,7 @@ def _run(steps: Sequence[Step], made: Replayed, begin: float, times: float) -> t
         if step.cost:
             is_marker = step.role is not Role.WORK
             made.drawn.append(Drawn(step, drawn, drawn + step.cost, times, is_marker))
-            made.weighted += step.cost * times * (step.by is TimeSource.BOUND and not is_marker)
+            made.weighted += step.cost * times * (step.by is EstimateSource.BOUND and not is_marker)
             made.exposed += step.cost * times * (step.stream is Stream.COLLECTIVE and not is_marker)
         real, drawn = real + step.cost, drawn + step.cost
         if step.role is Role.BEGIN:
@@ -97,19 +97,24 @@ def _run(steps: Sequence[Step], made: Replayed, begin: float, times: float) -> t
 
 
 def _draw_work(
-    steps: Sequence[Step], end: Step, made: Replayed, span: tuple[float, float], times: float, waited: float
+    steps: Sequence[CallStep],
+    end: CallStep,
+    made: Replayed,
+    span: tuple[float, float],
+    times: float,
+    waited: float,
 ) -> None:
     begin = steps[end.begun]
     shown = end if begin.row < 0 <= end.row else begin
-    work = Step(
+    work = CallStep(
         shown.row, shown.name, end.role, end.stream, 0.0, end.by, -1, end.latency, only_at_most=end.only_at_most
     )  # fmt: skip
     made.drawn.append(Drawn(work, *span, times, waited=waited))
     made.exposed += waited * times * (end.stream is Stream.COLLECTIVE)
-    made.weighted += waited * times * (end.by is TimeSource.BOUND)
+    made.weighted += waited * times * (end.by is EstimateSource.BOUND)
 
 
-def _loop(step: Step, made: Replayed, begin: float, times: float) -> tuple[float, float]:
+def _loop(step: CallStep, made: Replayed, begin: float, times: float) -> tuple[float, float]:
     count = 1 if step.count is None else step.count
     made.is_known &= step.count is not None
     if not count:

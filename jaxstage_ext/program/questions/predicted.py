@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from jaxstage_ext.analysis.predicted import missing_prediction_wording as wording
 from jaxstage_ext.analysis.predicted import predicted_recording, replay, schedule_match
 from jaxstage_ext.analysis.predicted.call_steps import CallSteps
 from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
+from jaxstage_ext.analysis.predicted.missing_prediction_wording import NotPredicted
 from jaxstage_ext.analysis.predicted.replay import Replayed
 from jaxstage_ext.core.inputs import constants
 from jaxstage_ext.core.recompile import recompiled_schedule
@@ -21,10 +23,8 @@ from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.device.target_title import target_platform
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions import predicted_wording as wording
 from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.questions.module_work import work
-from jaxstage_ext.program.questions.predicted_wording import NotPredicted
 from jaxstage_ext.program.source.linked_timeline import linked
 from jaxstage_ext.report.prediction import Estimator, Means, Prediction
 from jaxstage_ext.report.progress import Progress

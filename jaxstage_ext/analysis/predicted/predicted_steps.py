@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass, field
 
 
-class TimeSource(enum.Enum):
+class EstimateSource(enum.Enum):
     """By whom the time of a step is."""
 
     XLA = "XLA's estimate"
@@ -39,7 +39,7 @@ class Stream(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class CallStep:
     """One instruction, or one run of a computation.
 
     Attributes:
@@ -57,10 +57,10 @@ class Step:
     role: Role = Role.WORK
     stream: Stream = Stream.COMPUTE
     cost: float = 0.0
-    by: TimeSource = TimeSource.XLA
+    by: EstimateSource = EstimateSource.XLA
     begun: int = -1
     latency: float = 0.0
     memory: int | None = None
-    body: tuple[Step, ...] = field(default=(), repr=False)
+    body: tuple[CallStep, ...] = field(default=(), repr=False)
     count: int | None = 1
     only_at_most: bool = False

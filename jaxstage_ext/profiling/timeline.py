@@ -39,6 +39,11 @@ from jaxstage_ext.profiling.mosaic import mosaic_saved, mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_recording import OnDeviceDetails, decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
+from jaxstage_ext.profiling.predictions import compute_gaps, predicted_timeline_wording
+from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives
+from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
+from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
+from jaxstage_ext.profiling.predictions.predicted_tables import of_prediction
 from jaxstage_ext.profiling.xplane import module_runs
 from jaxstage_ext.report.recording import SECOND, Events, Recording, TimeUnit
 from jaxstage_ext.report.table import Table
@@ -134,6 +139,7 @@ class Timeline:
         if name not in self._tables:
             read = getattr(event_tables, name)
             table = read(self.recording, self.places, self.work)
+            table = of_prediction(table) if self.is_predicted else table
             self._tables[name] = self._without_shares(table) if self.unrecorded else table
         return self._tables[name]
 
@@ -171,9 +177,31 @@ class Timeline:
         return event_tables.by_range(self.recording)
 
     def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
-        """The longest times in which a device has nothing to run, and what the host did then."""
+        """The longest times in which a device has nothing to run, and what the host did then.
+
+        Of a prediction those in which it computes nothing, and the collective or copy that it waits for.
+        """
+        if self.is_predicted:
+            return compute_gaps.table(self.recording, self.places, self.work, self.device_times, most)
         longest = gaps.longest(self.device_times, self._hosts, most)
         return gaps.table(longest, HostLabels(self.places.frames), bool(self.device_times))
+
+    def exposed(self) -> Table:
+        """One row a collective: how long nothing hides it in one call, the most first, and what could.
+
+        "independent" is computation after it, in its computation, that neither needs its result nor hides a collective
+        yet, as the graph of the module proves; "independent line" the line of most of that.
+        """
+        return exposed_table(self._exposed)
+
+    @cached_property
+    def _exposed(self) -> list[ExposedCollective]:
+        return exposed_collectives(self.recording, self.places, self.work)
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether nothing ran, and its times are estimates."""
+        return self.recording.prediction is not None
 
     def busy(self) -> Table:
         """For each device the time in which it is busy, idle, computes, copies, and exchanges data."""
@@ -193,6 +221,13 @@ class Timeline:
     @cached_property
     def _waits(self) -> CollectiveWaits:
         return collective_waits.collective_waits(self.recording, self.places)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of its figures beside the headline, a sentence each."""
+        prediction = self.recording.prediction
+        predicted = predicted_timeline_wording.notes(prediction) if prediction is not None else ()
+        return (*predicted, *mosaic_wording.notes(self.recording), *self.process_notes)
 
     @property
     def process_notes(self) -> tuple[str, ...]:
@@ -296,12 +331,20 @@ class Timeline:
     @property
     def coverage(self) -> str:
         """How much of the profile is shown, and how much of its device time has a source line."""
+        if self.is_predicted:
+            return predicted_timeline_wording.coverage(len(self.work), self.attributed, bool(len(self.work)))
         kept, total = len(self.events), max(self.recording.total, len(self.events))
         return timeline_wording.coverage(kept, total, self.attributed, bool(len(self.work)), self.unrecorded)
 
     @cached_property
     def headline(self) -> Headline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
+        if (prediction := self.recording.prediction) is None:
+            return self._read_headline()
+        made = predicted_headline(prediction, self._exposed)
+        return replace(self._read_headline(), predicted=made)
+
+    def _read_headline(self) -> Headline:
         if not len(self.work):
             of_ranges = headline.of_ranges(self.by_range(), event_tables.recorders(self.recording))
             return headline.of_what_is_kept(of_ranges, self.recording.lost)
@@ -330,8 +373,7 @@ class Timeline:
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
         notes = [
             *timeline_wording.losses(self.recording.lost),
-            *mosaic_wording.notes(self.recording),
-            *self.process_notes,
+            *self.notes,
         ]
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
-from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.saved import saved_source
 from jaxstage_ext.report.table import Table, cell, plain
@@ -118,8 +117,7 @@ def _head(timeline: Timeline) -> Iterator[str]:
     yield public_folders(timeline_wording.sentence(timeline.headline))
     yield "; ".join(filter(None, [timeline.coverage, timeline_facts.window_text(timeline)]))
     yield from timeline_wording.losses(timeline.recording.lost)
-    yield from mosaic_wording.notes(timeline.recording)
-    yield from timeline.process_notes
+    yield from timeline.notes
 
 
 def _head_html(timeline: Timeline) -> Html:

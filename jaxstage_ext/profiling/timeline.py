@@ -39,9 +39,15 @@ from jaxstage_ext.profiling.mosaic import mosaic_saved, mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_recording import OnDeviceDetails, decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
-from jaxstage_ext.profiling.predictions import compute_gaps, predicted_timeline_wording
+from jaxstage_ext.profiling.predictions import (
+    check_wording,
+    compute_gaps,
+    predicted_timeline_wording,
+    prediction_check,
+)
 from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives
 from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
+from jaxstage_ext.profiling.predictions.instruction_runs import measured_run, predicted_run
 from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
 from jaxstage_ext.profiling.predictions.predicted_tables import of_prediction
 from jaxstage_ext.profiling.xplane import module_runs
@@ -262,6 +268,19 @@ class Timeline:
     def _compared(self, by: str) -> timeline_comparison.Side:
         timeline_comparison.check(by)
         return timeline_comparison.side(self.recording, self.work, self._table(f"by_{by}"))
+
+    def against(self, measured: Timeline, by: str = "op") -> Table:
+        """A prediction beside a profile of the same program: seconds of one run by "op" or "line", most missed first.
+
+        Raises ValueError where this is not a prediction or the other one is not measured, or for another group.
+        """
+        prediction_check.check(by)
+        if not self.is_predicted or measured.is_predicted:
+            raise ValueError(check_wording.NOT_MEASURED_EITHER if self.is_predicted else check_wording.NOT_OF_PREDICTION)
+        own = predicted_run(self.recording, self.places, self.work)
+        other = measured_run(measured.recording, measured.places, measured.work, own.module)
+        idle = sum(time.idle.total for time in measured.device_times) / SECOND / max(other.runs, 1)
+        return prediction_check.prediction_check(own, other, idle, by)
 
     def to_table(self) -> Table:
         """One row for each event, by lane, then start; times in seconds.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from jaxstage_ext.profiling.predictions.predicted_headline import ExposedLine, PredictedHeadline
 from jaxstage_ext.report.prediction import Estimator, Means, PredictedLoop, Prediction
+from jaxstage_ext.report.recording import Recording
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.units import duration, plural
 from jaxstage_ext.report.text.units import share as percent
@@ -110,6 +111,12 @@ def _loop(loop: PredictedLoop) -> str:
     if loop.count is None:
         return f"One iteration of {loop.name} is drawn, {duration(loop.seconds)}; how many there are is unknown."
     return f"One of {plural(loop.count, 'iteration')} of {loop.name} is drawn, {duration(loop.seconds)} each."
+
+
+def part(recording: Recording) -> str:
+    """A prediction among other timelines: `step, predicted for h100:8`."""
+    target = recording.prediction.target if recording.prediction is not None else "nothing"
+    return f"{recording.title}, predicted for {target}"
 
 
 def mode(prediction: Prediction) -> str:

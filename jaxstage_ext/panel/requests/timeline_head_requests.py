@@ -9,12 +9,13 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, Method, Params, Programs
 from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of
-from jaxstage_ext.panel.requests.timeline_table_requests import OF_DEVICE_WORK, OF_PREDICTION, TABLES
+from jaxstage_ext.panel.requests.timeline_table_requests import OF_DEVICE_WORK, TABLES
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording as predicted_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.head import capture_wording
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.tab.tab_requests import PREDICTED_TABLES
 
 MOST_DEVICES, MOST_LOSSES = 64, 50
 
@@ -62,7 +63,7 @@ def _tables(timeline: Timeline) -> list[str]:
     Those by line and by HLO instruction are left out where none is known of a profile's kernels, as of PyTorch's.
     """
     if timeline.is_predicted:
-        return list(OF_PREDICTION)
+        return list(PREDICTED_TABLES)
     has_ranges, has_work = bool(len(timeline.by_range())), bool(len(timeline.work))
     empty = {"compiles": not len(timeline.compiles()), "steps": not len(timeline.steps()), "ranges": not has_ranges}
     empty |= {"waits": not len(timeline.waits()), "exposed": True}

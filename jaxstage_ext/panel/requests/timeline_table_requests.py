@@ -76,9 +76,6 @@ TABLES: dict[str, TableForm] = {
 OF_DEVICE_WORK = ("lines", "ops", "kernels", "scopes", "kinds", "gaps")
 """Tables that are empty where no device's work was recorded."""
 
-OF_PREDICTION = ("lines", "exposed", "ops", "scopes", "kinds", "gaps")
-"""Tables of a timeline that is predicted."""
-
 
 def read(program: Program, timeline: Timeline, name: str, part: tuple[int, int] | None) -> Table:
     """A table of a timeline, or of a range of picoseconds of it. Raises BadRequest for a table there is none of."""

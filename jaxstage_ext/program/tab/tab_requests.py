@@ -20,6 +20,7 @@ MOST_LAYOUTS, MOST_DETAILS = 2_000, 12
 """Layouts of a search that a page asks for first, which a saved notebook has room for, and those told in detail."""
 TIMELINE_TABLES = ("lines", "ops", "kernels", "scopes", "kinds", "gaps", "waits", "compiles", "steps", "ranges")
 PREDICTED_TABLES = ("lines", "exposed", "ops", "scopes", "kinds", "gaps")
+"""Tables of a timeline that was measured, and of one that is predicted, the one that opens first."""
 _GROUPS = ("line", "scope", "computation", "opcode", "dtype")
 _EQUATION_GROUPS = ("line", "scope", "primitive", "dtype")
 

@@ -63,7 +63,9 @@ def findings_of_prediction(headline: Headline) -> str:
         return ""
     if headline.bound is Bound.NOTHING:
         return predicted_wording.NO_WORK
-    return " ".join(filter(None, [f"{_capitalised(_leading(headline))}.", predicted_wording.exposed(headline.predicted)]))
+    return " ".join(
+        filter(None, [f"{_capitalised(_leading(headline))}.", predicted_wording.exposed(headline.predicted)])
+    )
 
 
 def _capitalised(words: str) -> str:

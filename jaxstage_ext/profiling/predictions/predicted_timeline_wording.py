@@ -24,7 +24,9 @@ NO_WORK = "The schedule has no work of a device."
 NO_GAPS = "Something is computed at all times."
 NOTHING_RUNS = "nothing runs then"
 NO_EVENT = "the schedule has no event of this instruction"
-NEEDS_COMPUTING = "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
+NEEDS_COMPUTING = (
+    "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
+)
 _MEANS = {
     Means.TABLES: ", by tables of measured matmuls and collectives",
     Means.ANALYTICAL: ", by a formula alone",

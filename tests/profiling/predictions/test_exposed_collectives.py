@@ -33,7 +33,10 @@ def test_what_could_hide_it_comes_after_it_and_does_not_need_it() -> None:
 
 
 def test_work_that_waits_for_it_is_not_independent() -> None:
-    waiting = [one if one.name != "dot.4" else Planned("dot.4", 48, 7, line=7, operands=("x",), after=("dot.3",)) for one in STEP]
+    waiting = [
+        one if one.name != "dot.4" else Planned("dot.4", 48, 7, line=7, operands=("x",), after=("dot.3",))
+        for one in STEP
+    ]
     (row,) = predicted_timeline(waiting).exposed().rows()
     assert row["independent"] == 0 and row["independent line"] is None
 

@@ -64,10 +64,8 @@ def _by_schedule(program: Program, progress: Progress | None) -> Timeline:
     match = schedule_match.match(written.module, program.module)
     steps = CallSteps(_bounds(program), _trips(program), written, match)
     means = _means(program, dumped.log)
-    peaks = [int(one.statistics[written_schedule.MEMORY_PEAK]) for one in written.computations]
-    return _timeline(
-        program, steps, PredictionBasis(Estimator.XLA, means, max(peaks, default=0) or None, _network(program))
-    )
+    peak = max(one.peak for one in written.computations)
+    return _timeline(program, steps, PredictionBasis(Estimator.XLA, means, peak or None, _network(program)))
 
 
 def _by_cycles(program: Program) -> Timeline:

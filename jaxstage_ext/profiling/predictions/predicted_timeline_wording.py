@@ -25,6 +25,8 @@ NO_GAPS = "Something is computed at all times."
 NOTHING_RUNS = "nothing runs then"
 NO_EVENT = "the schedule has no event of this instruction"
 NEEDS_COMPUTING = "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
+NO_ESTIMATE = "nothing estimates times for this device"
+PARTLY_UNKNOWN = "a part of the program has no estimate"
 _MEANS = {
     Means.TABLES: ", by tables of measured matmuls and collectives",
     Means.ANALYTICAL: ", by a formula alone",
@@ -50,6 +52,23 @@ def banner(prediction: Prediction) -> str:
     return f"{head}: {takes}. {NEVER_COMPARED}"
 
 
+def basis(prediction: Prediction) -> str:
+    """By what an estimate was made, and that nothing checked it."""
+    by = prediction.estimator.value if prediction.estimator is Estimator.OWN else "its latency-hiding scheduler"
+    network = f"; between hosts it assumes {prediction.network}" if prediction.network else ""
+    means = _MEANS[prediction.means] if prediction.estimator is Estimator.XLA else ""
+    return f"of one call on one device, by {by}{means}{network}. {NEVER_COMPARED} {LEFT_OUT}"
+
+
+def estimate(prediction: Prediction) -> str:
+    """`XLA's estimate: 6.45 ms a call, by tables of measured matmuls and collectives.`"""
+    name = NAMES[prediction.estimator]
+    if prediction.seconds is None:
+        return f"{name} is unknown: {PARTLY_UNKNOWN}."
+    means = _MEANS[prediction.means] if prediction.estimator is Estimator.XLA else ""
+    return f"{name}: {duration(prediction.seconds)} a call{means}; never compared with a device."
+
+
 def exposed(headline: PredictedHeadline) -> str:
     """How long collectives are exposed, the line of most of it, and what could hide that; "" for nothing."""
     total, lines = exposed_seconds(headline), headline.exposed
@@ -61,6 +80,12 @@ def exposed(headline: PredictedHeadline) -> str:
     if len(lines) == 1:
         return f"{first[0].upper()}{first[1:]} a call{_hiding(lines[0])}."
     return f"Collectives that nothing hides take {duration(total)} a call: {first}{_hiding(lines[0])}."
+
+
+def estimate_of_exposed(headline: PredictedHeadline) -> str:
+    """`By XLA's estimate …`, then what is exposed; "" for nothing."""
+    said = exposed(headline)
+    return f"By {NAMES[headline.prediction.estimator]}: {said[0].lower()}{said[1:]}" if said else ""
 
 
 def exposed_seconds(headline: PredictedHeadline) -> float | None:

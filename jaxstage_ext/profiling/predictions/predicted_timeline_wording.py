@@ -69,6 +69,15 @@ def estimate(prediction: Prediction) -> str:
     return f"{name}: {duration(prediction.seconds)} a call{means}; never compared with a device."
 
 
+def longest(headline: PredictedHeadline) -> str:
+    """The line that makes most of a call, its computation and exposed collectives; "" where none is known."""
+    one, seconds = headline.longest, headline.prediction.seconds
+    if one is None:
+        return "Which line takes the time is unknown."
+    share = f" ({percent(one.seconds / seconds)})" if seconds else ""
+    return f"{one.line} takes the most: {duration(one.seconds)} a call{share}, with its collectives that nothing hides."
+
+
 def exposed(headline: PredictedHeadline) -> str:
     """How long collectives are exposed, the line of most of it, and what could hide that; "" for nothing."""
     total, lines = exposed_seconds(headline), headline.exposed

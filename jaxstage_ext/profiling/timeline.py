@@ -288,7 +288,9 @@ class Timeline:
         """
         prediction_check.check(by)
         if not self.is_predicted or measured.is_predicted:
-            raise ValueError(check_wording.NOT_MEASURED_EITHER if self.is_predicted else check_wording.NOT_OF_PREDICTION)
+            raise ValueError(
+                check_wording.NOT_MEASURED_EITHER if self.is_predicted else check_wording.NOT_OF_PREDICTION
+            )
         own = self._predicted_run
         other = measured_run(measured.recording, measured.places, measured.work, own.module)
         idle = sum(time.idle.total for time in measured.device_times) / SECOND / max(other.runs, 1)

@@ -102,7 +102,9 @@ def _instruction(
 ) -> bytes:
     uses = b"".join(_whole(36, numbers[operand]) for operand in operands)
     waits = b"".join(_whole(37, numbers[other]) for other in after)
-    return _text(1, name.encode()) + _text(2, opcode) + _text(3, _whole(2, 11)) + _whole(35, numbers[name]) + uses + waits
+    return (
+        _text(1, name.encode()) + _text(2, opcode) + _text(3, _whole(2, 11)) + _whole(35, numbers[name]) + uses + waits
+    )
 
 
 def _varint(value: int) -> bytes:

@@ -18,7 +18,19 @@ Floats = npt.NDArray[np.float64]
 
 _MOVES = frozenset(
     {b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice", b"bitcast", b"parameter", b"constant"}
-    | {b"tuple", b"get-tuple-element", b"compare", b"select", b"add", b"multiply", b"clamp", b"convert", b"broadcast"}
+    | {
+        b"tuple",
+        b"get-tuple-element",
+        b"compare",
+        b"select",
+        b"add",
+        b"multiply",
+        b"clamp",
+        b"convert",
+        b"broadcast",
+        b"reshape",
+        b"fusion",
+    }
 )
 """What copies consist of, with the arithmetic of their indices."""
 _LARGE_MOVES = frozenset({b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice"})

@@ -22,6 +22,11 @@ _SOURCES = {
 }
 
 
+def group(target: str) -> str:
+    """Whose lanes they are."""
+    return f"{target}, one device"
+
+
 def lane(stream: Stream, number: int) -> str:
     """The name of a lane; what overlaps on a stream has several, counted from 0."""
     return f"{_LANES[stream]} {number + 1}" if number else _LANES[stream]
@@ -30,6 +35,9 @@ def lane(stream: Stream, number: int) -> str:
 def details(drawn: Drawn) -> Mapping[str, str]:
     """What is said of one event beside its place and length."""
     step = drawn.step
+    if step.role is Role.LOOP:
+        count = "an unknown number of" if step.count is None else f"{step.count:,}"
+        return {"loop": f"one of {count} iterations is drawn"}
     if drawn.is_marker:
         return {"time": f"what XLA counts for {'beginning' if step.role is Role.BEGIN else 'ending'} asynchronous work"}
     said = {"time": _SOURCES[step.by]}

@@ -33,7 +33,7 @@ class Drawn:
 class DrawnLoop:
     """One iteration of a loop: its place, and how often it runs each time; None where that is unknown."""
 
-    name: str
+    step: CallStep
     start: float
     end: float
     count: int | None
@@ -104,12 +104,14 @@ def _draw_work(
     times: float,
     waited: float,
 ) -> None:
-    begin = steps[end.begun]
+    begin, (start, until) = steps[end.begun], span
+    if not end.only_at_most:
+        until = min(until, max(start, start + end.latency - end.cost))
     shown = end if begin.row < 0 <= end.row else begin
     work = CallStep(
         shown.row, shown.name, end.role, end.stream, 0.0, end.by, -1, end.latency, only_at_most=end.only_at_most
     )  # fmt: skip
-    made.drawn.append(Drawn(work, *span, times, waited=waited))
+    made.drawn.append(Drawn(work, start, until, times, waited=waited))
     made.exposed += waited * times * (end.stream is Stream.COLLECTIVE)
     made.weighted += waited * times * (end.by is EstimateSource.BOUND)
 
@@ -121,5 +123,5 @@ def _loop(step: CallStep, made: Replayed, begin: float, times: float) -> tuple[f
         return 0.0, 0.0
     taken, length = _run(step.body, made, begin, times * count)
     if step.count != 1:
-        made.loops.append(DrawnLoop(step.name, begin, begin + length, step.count, times, taken))
+        made.loops.append(DrawnLoop(step, begin, begin + length, step.count, times, taken))
     return taken * count, length

@@ -56,7 +56,14 @@ _EQUATIONS = {
     "runs": "runs",
     "scope": "scope",
 }
-_TOTALS = {"FLOPs": "FLOPs", "bytes": "bytes", "estimated": "estimated", **_WORK, "instructions": "instrs", "equations": "eqns"}
+_TOTALS = {
+    "FLOPs": "FLOPs",
+    "bytes": "bytes",
+    "estimated": "estimated",
+    **_WORK,
+    "instructions": "instrs",
+    "equations": "eqns",
+}
 _GROUP_TITLES = {"scope": "name scope", "opcode": "operation"}
 _OF_BYTES = ("bytes", "bytes read", "bytes written", "intensity")
 _MAY_BE_UNKNOWN = {"line", "scope", "dtype"}

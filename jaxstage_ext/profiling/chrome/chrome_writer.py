@@ -88,7 +88,9 @@ class _Threads:
         yield _metadata(RECORDING, 0, 0, about)
         for (host, group), pid in self.processes.items():
             machine = self.recording.hosts[host] if len(self.recording.hosts) > 1 else ""
-            yield _metadata("process_name", pid, 0, {"name": f"{sort}{machine}: {group}" if machine else f"{sort}{group}"})
+            yield _metadata(
+                "process_name", pid, 0, {"name": f"{sort}{machine}: {group}" if machine else f"{sort}{group}"}
+            )
             yield _metadata("process_sort_index", pid, 0, {"sort_index": pid})
         for number, lane in enumerate(self.recording.lanes):
             for tid in range(int(self.first[number]), int(self.first[number + 1])):

@@ -30,9 +30,7 @@ class ComputeGap(NamedTuple):
     event: int
 
 
-def table(
-    recording: Recording, places: OpPlaces, work: DeviceWork, times: Sequence[DeviceTime], most: int
-) -> Table:
+def table(recording: Recording, places: OpPlaces, work: DeviceWork, times: Sequence[DeviceTime], most: int) -> Table:
     """One row a gap, the longest first."""
     gaps = _longest(work, times, most)
     lines, labels = line_labels(places)

@@ -16,7 +16,9 @@ def exposed_table(found: Sequence[ExposedCollective]) -> Table:
         "collective": Column([one.op for one in found], "", "its HLO instruction"),
         "exposed": Column([one.exposed for one in found], "s", "of one call, in which nothing is computed"),
         "time": Column([one.seconds for one in found], "s", "of one call, from its start to its end"),
-        "iterations": Column([one.iterations for one in found], "", "of the loop that it is in; 1 outside", is_whole=True),
+        "iterations": Column(
+            [one.iterations for one in found], "", "of the loop that it is in; 1 outside", is_whole=True
+        ),
         "independent": Column(
             [one.independent for one in found],
             "s",

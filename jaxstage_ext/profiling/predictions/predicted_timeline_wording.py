@@ -24,7 +24,9 @@ NO_WORK = "The schedule has no work of a device."
 NO_GAPS = "Something is computed at all times."
 NOTHING_RUNS = "nothing runs then"
 NO_EVENT = "the schedule has no event of this instruction"
-NEEDS_COMPUTING = "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
+NEEDS_COMPUTING = (
+    "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
+)
 NO_ESTIMATE = "nothing estimates times for this device"
 PARTLY_UNKNOWN = "a part of the program has no estimate"
 _MEANS = {

@@ -52,7 +52,11 @@ def prediction_check(predicted: RunTimes, measured: RunTimes, idle: float, by: s
         "measured": Column([one.measured for one in rows], "s", "of one run on one device, the median"),
         "missed": Column([one.missed for one in rows], "s", "how much longer it took than was predicted"),
         "ratio": Column([_ratio(one) for one in rows], "", "measured over predicted"),
-        **({"runs": Column([one.runs for one in rows], "", "in which it was seen", is_whole=True)} if by == "op" else {}),
+        **(
+            {"runs": Column([one.runs for one in rows], "", "in which it was seen", is_whole=True)}
+            if by == "op"
+            else {}
+        ),
         "row": Column([one.row for one in rows], "", "row of the HLO document, -1 for none"),
     }
     return Table("against", columns, _reasons(rows, by), tuple(wording.notes(predicted, measured, idle)))

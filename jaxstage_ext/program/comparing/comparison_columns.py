@@ -32,7 +32,10 @@ COLUMNS: Mapping[str, Column] = MappingProxyType(
             "lower bound", "the least time of a run by the device's peaks, as in Cost; not measured", "s", True
         ),
         ESTIMATE: _column(
-            "XLA's estimate", "the time of a call by the compiler's own schedule, where it is known; not measured", "s", True
+            "XLA's estimate",
+            "the time of a call by the compiler's own schedule, where it is known; not measured",
+            "s",
+            True,
         ),
         "collectives": _column("collectives", "in the module; those in a loop's body count once", lower_is_better=True),
         "sent": _column("sent", f"bytes that collectives send: {_RUN}; a lower bound", "B", True),

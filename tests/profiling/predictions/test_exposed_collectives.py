@@ -33,7 +33,10 @@ def test_what_could_hide_it_comes_after_it_and_does_not_need_it() -> None:
 
 
 def test_work_that_waits_for_it_is_not_independent() -> None:
-    waiting = [one if one.name != "dot.4" else Planned("dot.4", 48, 7, line=7, operands=("x",), after=("dot.3",)) for one in STEP]
+    waiting = [
+        one if one.name != "dot.4" else Planned("dot.4", 48, 7, line=7, operands=("x",), after=("dot.3",))
+        for one in STEP
+    ]
     (row,) = predicted_timeline(waiting).exposed().rows()
     assert row["independent"] == 0 and row["independent line"] is None
 
@@ -66,7 +69,9 @@ def test_a_loop_counts_as_often_as_it_runs() -> None:
 
 def test_a_loop_of_unknown_length_says_so() -> None:
     inside = [Planned("dot.1", 0, 5, line=2), all_reduce("all-reduce.1", 10, 20, line=4)]
-    table = predicted_timeline(inside, loops=(PredictedLoop("while.1", None, 30 * MICRO, 5 * MICRO, 30 * MICRO),)).exposed()
+    table = predicted_timeline(
+        inside, loops=(PredictedLoop("while.1", None, 30 * MICRO, 5 * MICRO, 30 * MICRO),)
+    ).exposed()
     assert table.figure((0, "iterations")).reason == exposed_wording.UNKNOWN_LOOP
     assert table["time"][0] == pytest.approx(20 * MICRO)
 

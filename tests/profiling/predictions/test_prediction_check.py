@@ -27,7 +27,12 @@ def measured(module: str = "jit_step") -> Timeline:
     events = []
     for run, first in enumerate((11, 12, 40)):
         at = 100.0 * run
-        for name, start, length in (("dot.1", 0, first), ("all-reduce.1", 40, 26), ("dot.2", 70, 5), ("added.1", 80, 2)):
+        for name, start, length in (
+            ("dot.1", 0, first),
+            ("all-reduce.1", 40, 26),
+            ("dot.2", 70, 5),
+            ("added.1", 80, 2),
+        ):
             events.append(Event("stream", name, at + start, length, EventKind.KERNEL, op=(module, name), run=run))
     made = recording(events)
     return Timeline(made, places(made, {"dot.1": 3, "all-reduce.1": 4, "dot.2": 3}))
@@ -66,7 +71,9 @@ def test_a_profile_of_another_module_says_so() -> None:
 
 
 def test_only_a_prediction_and_a_profile_are_compared() -> None:
-    with pytest.raises(ValueError, match=check_wording.NOT_MEASURED_EITHER[:30].replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(
+        ValueError, match=check_wording.NOT_MEASURED_EITHER[:30].replace("(", r"\(").replace(")", r"\)")
+    ):
         PREDICTED.against(PREDICTED)
     with pytest.raises(ValueError, match="measured"):
         measured().against(PREDICTED)

@@ -46,6 +46,7 @@ def test_its_picture_and_its_speedscope_file_say_so(tmp_path: Path) -> None:
 def test_what_is_damaged_is_no_prediction_or_unknown_in_parts(damaged: object) -> None:
     read = written_prediction.read(damaged)
     assert read is None or (
-        (read.estimator, read.means, read.seconds, read.peak, read.loops) == (Estimator.XLA, Means.UNKNOWN, None, None, ())
+        (read.estimator, read.means, read.seconds, read.peak, read.loops)
+        == (Estimator.XLA, Means.UNKNOWN, None, None, ())
         and 0 <= read.matched <= 1
     )

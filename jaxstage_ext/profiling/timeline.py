@@ -48,7 +48,7 @@ from jaxstage_ext.profiling.predictions import (
 from jaxstage_ext.profiling.predictions.call_times import longest_line, with_calls
 from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives
 from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
-from jaxstage_ext.profiling.predictions.instruction_runs import RunTimes, measured_run, predicted_run
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns, measured_run, predicted_run
 from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
 from jaxstage_ext.profiling.predictions.predicted_tables import of_prediction
 from jaxstage_ext.profiling.xplane import module_runs
@@ -158,7 +158,7 @@ class Timeline:
         return with_calls(table, self._predicted_run, by)
 
     @cached_property
-    def _predicted_run(self) -> RunTimes:
+    def _predicted_run(self) -> InstructionRuns:
         return predicted_run(self.recording, self.places, self.work)
 
     def _without_shares(self, table: Table) -> Table:

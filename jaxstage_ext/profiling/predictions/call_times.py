@@ -13,7 +13,7 @@ from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wor
 from jaxstage_ext.profiling.predictions.call_line import CallLine
 from jaxstage_ext.profiling.predictions.drawn_loops import iterations
 from jaxstage_ext.profiling.predictions.exposed_times import exposed_times
-from jaxstage_ext.profiling.predictions.instruction_runs import RunTimes
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns
 from jaxstage_ext.report.recording import NONE, SECOND, Recording
 from jaxstage_ext.report.table import Column, Table
 
@@ -38,7 +38,7 @@ def longest_line(recording: Recording, places: OpPlaces, work: DeviceWork) -> Ca
     return CallLine(labels[most], float(total[most]) / SECOND)
 
 
-def with_calls(table: Table, times: RunTimes, by: str) -> Table:
+def with_calls(table: Table, times: InstructionRuns, by: str) -> Table:
     """A table by "op" or "line" with the seconds of a call, by which it is sorted."""
     named = table["op" if by == "op" else "line"]
     seconds: dict[str, float] = {}

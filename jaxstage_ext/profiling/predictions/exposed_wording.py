@@ -12,6 +12,6 @@ SHARED = (
     "A moment in which several collectives run counts for the one that ends first: together they are the exposed time."
 )
 INDEPENDENT = (
-    "Independent work is computed after the collective, in the same computation, does not need its result, and hides no "
-    "collective now; the graph of the module proves no more."
+    "Independent work is computed after the collective, in the same computation, does not need its result, and hides "
+    "no collective now; the graph of the module proves no more."
 )

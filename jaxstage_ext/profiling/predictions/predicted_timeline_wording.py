@@ -100,7 +100,7 @@ def estimate_of_exposed(headline: PredictedHeadline) -> str:
 
 
 def exposed_seconds(headline: PredictedHeadline) -> float | None:
-    """Seconds of a call in which collectives run that nothing hides: the estimator's own sum, else that of the lines."""
+    """Seconds of a call in which collectives run that nothing hides: the estimator's own sum, else the lines'."""
     if headline.prediction.exposed is not None:
         return headline.prediction.exposed
     if headline.prediction.seconds is None:
@@ -126,13 +126,13 @@ def notes(prediction: Prediction) -> Iterator[str]:
         yield f"Between hosts it assumes {prediction.network}."
     if prediction.matched < _MATCHED:
         yield (
-            f"{percent(prediction.matched)} of the time is of instructions of the module that is shown; of the rest the "
-            "line is unknown."
+            f"{percent(prediction.matched)} of the time is of instructions of the module that is shown; of the rest "
+            "the line is unknown."
         )
     if prediction.weighted:
         yield (
-            f"{duration(prediction.weighted)} of it is no estimate but our lower bound: XLA gave these instructions only "
-            "a weight for its order."
+            f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: for these instructions XLA "
+            "has only a weight for its order."
         )
     if prediction.unknown:
         some_names = some(prediction.unknown, _MOST_NAMED)

@@ -21,10 +21,10 @@ from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.device.target_title import platform, size_used
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.head import stage_wording
+from jaxstage_ext.program.predicting.time_estimate import time_estimate
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.questions.module_work import work
-from jaxstage_ext.program.questions.time_estimate import time_estimate
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.text.units import scaled

@@ -8,9 +8,9 @@ from jaxstage_ext.profiling.predictions.predicted_timeline_wording import NAMES
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.head.summary_form import FigureSummary, labelled
+from jaxstage_ext.program.predicting.time_estimate import known_prediction, time_estimate
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.module_work import share_on_chip, share_on_host, work
-from jaxstage_ext.program.questions.time_estimate import known_prediction, time_estimate
 from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.text.units import duration, scaled
 from jaxstage_ext.report.unavailable import Unavailable

@@ -16,15 +16,14 @@ from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording as predicted_wording
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
+from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_headline, known_prediction
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answer_wording import Holding, Measure
-from jaxstage_ext.program.questions.chosen_timeline import can_be_predicted
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.memory import memory as memory_of
-from jaxstage_ext.program.questions.predicted import predicted
-from jaxstage_ext.program.questions.time_estimate import known_headline, known_prediction
 from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.source import version_wording
 from jaxstage_ext.report.progress import Progress
@@ -162,7 +161,7 @@ def time(program: Program, progress: Progress | None = None) -> Answer:
 
 def _not_measured(program: Program) -> Answer:
     """What is predicted of a program that was not profiled, where that is known; else how it is measured."""
-    if (known := predicted.known(program)) is not None:
+    if (known := cheap_prediction(program)) is not None:
         headline = known.headline
         return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")
     told = measured_wording.not_measured(program.name, program.other_target)

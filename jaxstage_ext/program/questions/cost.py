@@ -12,12 +12,12 @@ from jaxstage_ext.analysis.cost.roofline import Roofline
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording
 from jaxstage_ext.program.device import device_roofline
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.predicting import estimated_columns
+from jaxstage_ext.program.predicting.estimated_columns import estimated_run
+from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_prediction
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import ledger, module_work
-from jaxstage_ext.program.questions.predicted import predicted
-from jaxstage_ext.program.questions.time_estimate import known_prediction
-from jaxstage_ext.program.running import estimated_columns, measured_columns
-from jaxstage_ext.program.running.estimated_columns import estimated_run
+from jaxstage_ext.program.running import measured_columns
 from jaxstage_ext.program.running.measured import Measured, measured
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
@@ -57,7 +57,7 @@ class Costs:
         return measured_columns.with_measured(table, self.work, self.roofline, times)
 
     def _estimated(self, table: Table, group: str) -> Table:
-        known = predicted.known(self._program)
+        known = cheap_prediction(self._program)
         if known is None or (prediction := known.recording.prediction) is None:
             return table
         times = self._program.results.once((estimated_columns.estimated_run, known), lambda: estimated_run(known))

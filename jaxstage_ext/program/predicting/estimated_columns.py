@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wording
-from jaxstage_ext.profiling.predictions.instruction_runs import RunTimes, predicted_run
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns, predicted_run
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.prediction import Prediction
 from jaxstage_ext.report.table import Column, Table
@@ -16,12 +16,12 @@ ESTIMATED = "estimated"
 """The column."""
 
 
-def estimated_run(predicted: Timeline) -> RunTimes:
+def estimated_run(predicted: Timeline) -> InstructionRuns:
     """The estimated time of each instruction in one call."""
     return predicted_run(predicted.recording, predicted.places, predicted.work)
 
 
-def with_estimates(table: Table, times: RunTimes, prediction: Prediction, group: str = "instruction") -> Table:
+def with_estimates(table: Table, times: InstructionRuns, prediction: Prediction, group: str = "instruction") -> Table:
     """The table by "instruction" or "line" with the estimated seconds of one call; unknown where there is none."""
     seconds = _seconds(times, group)
     values = [seconds.get(name or "", math.nan) for name in table[group]]
@@ -30,7 +30,7 @@ def with_estimates(table: Table, times: RunTimes, prediction: Prediction, group:
     return replace(table, columns={**table.columns, ESTIMATED: column}, reasons={**table.reasons, **reasons})
 
 
-def _seconds(times: RunTimes, group: str) -> Mapping[str, float]:
+def _seconds(times: InstructionRuns, group: str) -> Mapping[str, float]:
     if group == "instruction":
         return {name: one.seconds for name, one in times.by_name.items()}
     lines: dict[str, float] = {}

@@ -16,24 +16,12 @@ from jaxstage_ext.ir.hlo.module import BOOKKEEPING, Module
 
 Floats = npt.NDArray[np.float64]
 
-_MOVES = frozenset(
-    {b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice", b"bitcast", b"parameter", b"constant"}
-    | {
-        b"tuple",
-        b"get-tuple-element",
-        b"compare",
-        b"select",
-        b"add",
-        b"multiply",
-        b"clamp",
-        b"convert",
-        b"broadcast",
-        b"reshape",
-        b"fusion",
-    }
+_LARGE_MOVES = frozenset({b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice"})
+_MOVES = _LARGE_MOVES.union(
+    (b"bitcast", b"parameter", b"constant", b"tuple", b"get-tuple-element", b"fusion", b"compare", b"select", b"add"),
+    (b"multiply", b"clamp", b"convert", b"broadcast", b"reshape"),
 )
 """What copies consist of, with the arithmetic of their indices."""
-_LARGE_MOVES = frozenset({b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice"})
 _NO_TIME = (*BOOKKEEPING, b"after-all", b"add-dependency", b"opt-barrier", b"partition-id", b"replica-id", b"domain")
 
 

@@ -115,14 +115,24 @@ class CallSteps:
         """What ends asynchronous work: XLA's latency for a collective, our bound for what it gives a weight."""
         begin, begun = steps[step.begun], step.begun
         row = begin.row if begin.row >= 0 else step.row
+        if step.row < 0 <= begin.row:  # XLA made one instruction of both
+            step = replace(step, row=begin.row, name=begin.name)
         stream = self.bounds.stream(row) if row >= 0 else Stream.BESIDE
         if begin.name.startswith(_KINDS):
             stream = Stream.COLLECTIVE
         latency = float(schedule.end[place] - schedule.end[begun])
         waits = begun + 1 < len(schedule) and schedule.start[begun + 1] - schedule.end[begun] > _LATE
         if stream is Stream.COLLECTIVE:
-            return replace(step, role=Role.END, stream=stream, latency=latency, only_at_most=not waits)
+            hidden = replace(
+                step, role=Role.END, stream=stream, at_most=latency, latency=min(latency, self._least(row))
+            )
+            return replace(hidden, latency=latency, at_most=None) if waits else hidden
         return self._bounded_end(replace(step, role=Role.END, stream=stream), row, begin.name)
+
+    def _least(self, row: int) -> float:
+        """Our bound of an instruction in microseconds, 0 where there is none."""
+        least = self.bounds.microseconds(row) if row >= 0 else 0.0
+        return 0.0 if math.isnan(least) else least
 
     def _bounded_end(self, step: CallStep, row: int, name: str) -> CallStep:
         latency = self.bounds.microseconds(row) if row >= 0 else math.nan

@@ -43,6 +43,6 @@ def details(drawn: Drawn) -> Mapping[str, str]:
     said = {"time": _SOURCES[step.by]}
     if step.role is Role.END:
         said["waited"] = f"{drawn.waited:.4g} µs at its end"
-        if step.only_at_most:
-            said["its own time"] = f"at most {step.latency:.4g} µs: other work hides all of it"
+        if step.at_most is not None:
+            said["its own time"] = f"at most {step.at_most:.4g} µs: other work hides all of it in XLA's schedule"
     return said | ({"runs": f"{drawn.times:g} times in one call; one is drawn"} if drawn.times != 1 else {})

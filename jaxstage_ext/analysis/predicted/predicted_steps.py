@@ -49,7 +49,8 @@ class CallStep:
       latency: of an END, microseconds from the end of its BEGIN to its own end at least.
       memory: bytes in use when it begins; None where unknown.
       body: of a LOOP, the steps of one iteration.    count: how often they run; None where that is unknown.
-      only_at_most: whether `latency` may be shorter: other work hid it where XLA estimated it.
+      at_most: of an END whose latency XLA's schedule does not tell, since other work hid all of it there, the most that
+        it can be; None where it tells. `latency` is a bound of ours then.
     """
 
     row: int
@@ -63,4 +64,4 @@ class CallStep:
     memory: int | None = None
     body: tuple[CallStep, ...] = field(default=(), repr=False)
     count: int | None = 1
-    only_at_most: bool = False
+    at_most: float | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jaxstage_ext.analysis.predicted.predicted_steps import CallStep, EstimateSource, Role, Stream
 
@@ -105,15 +105,14 @@ def _draw_work(
     waited: float,
 ) -> None:
     begin, (start, until) = steps[end.begun], span
-    if not end.only_at_most:
+    if end.at_most is None:
         until = min(until, max(start, start + end.latency - end.cost))
+    is_bound = end.by is EstimateSource.BOUND or (end.at_most is not None and waited > 0)
     shown = end if begin.row < 0 <= end.row else begin
-    work = CallStep(
-        shown.row, shown.name, end.role, end.stream, 0.0, end.by, -1, end.latency, only_at_most=end.only_at_most
-    )  # fmt: skip
+    work = replace(end, row=shown.row, name=shown.name, by=EstimateSource.BOUND if is_bound else end.by)
     made.drawn.append(Drawn(work, start, until, times, waited=waited))
     made.exposed += waited * times * (end.stream is Stream.COLLECTIVE)
-    made.weighted += waited * times * (end.by is EstimateSource.BOUND)
+    made.weighted += waited * times * is_bound
 
 
 def _loop(step: CallStep, made: Replayed, begin: float, times: float) -> tuple[float, float]:

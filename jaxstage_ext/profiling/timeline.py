@@ -46,7 +46,7 @@ from jaxstage_ext.profiling.predictions import (
     prediction_check,
 )
 from jaxstage_ext.profiling.predictions.call_times import longest_line, with_calls
-from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives
+from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives, run_at_once
 from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
 from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns, measured_run, predicted_run
 from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
@@ -210,7 +210,7 @@ class Timeline:
         "independent" is computation after it, in its computation, that neither needs its result nor hides a collective
         yet, as the graph of the module proves; "independent line" the line of most of that.
         """
-        return exposed_table(self._exposed)
+        return exposed_table(self._exposed, run_at_once(self.work))
 
     @cached_property
     def _exposed(self) -> list[ExposedCollective]:

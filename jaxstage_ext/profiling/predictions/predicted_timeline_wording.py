@@ -77,7 +77,7 @@ def longest(headline: PredictedHeadline) -> str:
     if one is None:
         return "Which line takes the time is unknown."
     share = f" ({percent(one.seconds / seconds)})" if seconds else ""
-    return f"{one.line} takes the most: {duration(one.seconds)} a call{share}, with its collectives that nothing hides."
+    return f"{one.line} takes the most: {duration(one.seconds)} of a call{share}, exposed collectives included."
 
 
 def exposed(headline: PredictedHeadline) -> str:
@@ -86,11 +86,13 @@ def exposed(headline: PredictedHeadline) -> str:
     if total is None or not total:
         return "" if total is None else "No collective is exposed."
     if not lines:
-        return f"Collectives that nothing hides take {duration(total)} a call."
-    first = f"{_collective(lines[0])} {'is' if lines[0].count == 1 else 'are'} exposed for {duration(lines[0].seconds)}"
+        return f"Exposed collectives take {duration(total)} a call."
+    first = f"{_collective(lines[0])} {duration(lines[0].seconds)}"
     if len(lines) == 1:
-        return f"{first[0].upper()}{first[1:]} a call{_hiding(lines[0])}."
-    return f"Collectives that nothing hides take {duration(total)} a call: {first}{_hiding(lines[0])}."
+        verb = "is" if lines[0].count == 1 else "are"
+        said = f"{_collective(lines[0])} {verb} exposed for {duration(lines[0].seconds)} a call"
+        return f"{said[0].upper()}{said[1:]}{_hiding(lines[0])}."
+    return f"Exposed collectives take {duration(total)} a call, {first}{_hiding(lines[0])}."
 
 
 def estimate_of_exposed(headline: PredictedHeadline) -> str:
@@ -116,7 +118,8 @@ def _collective(one: ExposedLine) -> str:
 def _hiding(one: ExposedLine) -> str:
     if not one.independent_line or not one.independent:
         return ""
-    return f"; work at {one.independent_line} comes after it and does not need its result"
+    work = f"{duration(one.independent)} of work after it"
+    return f"; {work}, most of it at {one.independent_line}, does not need its result"
 
 
 def notes(prediction: Prediction) -> Iterator[str]:

@@ -13,6 +13,7 @@ from jaxstage_ext.analysis.memory.fit import Fit, Fits
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
+from jaxstage_ext.profiling.predictions.predicted_timeline_wording import NO_ESTIMATE
 from jaxstage_ext.program.comparing.comparison_columns import COLUMNS, ESTIMATE
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.device.device_figures import device_memory
@@ -63,7 +64,9 @@ def saved_figures(program: Program) -> TargetFigures | None:
 
 
 def _saved(table: Comparison, row: int, name: str) -> Figure:
-    return table.figure((row, name)) if name in table.columns else Figure(None, "the saved report does not say")
+    if name in table.columns:
+        return table.figure((row, name))
+    return Figure(None, NO_ESTIMATE if name == ESTIMATE else "the saved report does not say")
 
 
 def _compile(program: Program) -> Figure:

@@ -20,12 +20,17 @@ def cheap_prediction(program: Program) -> Timeline | None:
     """The predicted timeline if it is known, or takes milliseconds; None otherwise. Compiles nothing."""
     if (known := predicted.known(program)) is not None or not can_be_predicted(program):
         return known
-    if len(program.module.names) > MOST_INSTRUCTIONS or not recompiled_schedule.is_at_hand(program.staged):
+    if len(program.module.names) > MOST_INSTRUCTIONS or not _is_at_hand(program):
         return None
     try:
         return predicted(program)
     except (ValueError, RuntimeError, OSError):  # why there is none is said where it is asked for
         return None
+
+
+def _is_at_hand(program: Program) -> bool:
+    """Whether nothing is compiled for it: a TPU's module has the cycles of its instructions."""
+    return program.platform == "tpu" or recompiled_schedule.is_at_hand(program.staged)
 
 
 def known_prediction(program: Program) -> Prediction | None:

@@ -26,6 +26,7 @@ from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.memory import memory as memory_of
 from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.source import version_wording
+from jaxstage_ext.report.prediction import Estimator
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
 
@@ -130,9 +131,10 @@ def collective(program: Program, progress: Progress | None = None) -> Answer:
 
 
 def _exposed(program: Program) -> str:
-    """What the estimator says of exposed collectives, where it is known."""
+    """What XLA's schedule says of exposed collectives, where it is known; our own estimate takes our own bounds."""
     headline = known_headline(program)
-    return predicted_wording.estimate_of_exposed(headline) if headline is not None else ""
+    is_told = headline is not None and headline.prediction.estimator is Estimator.XLA
+    return predicted_wording.estimate_of_exposed(headline) if headline is not None and is_told else ""
 
 
 def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:

@@ -38,7 +38,7 @@ def test_work_that_waits_for_it_is_not_independent() -> None:
         for one in STEP
     ]
     (row,) = predicted_timeline(waiting).exposed().rows()
-    assert row["independent"] == 0 and row["independent line"] is None
+    assert row["independent"] == 0 and row["independent line"] == exposed_wording.NONE
 
 
 def test_work_that_hides_another_collective_is_not_free() -> None:

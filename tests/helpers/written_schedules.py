@@ -42,7 +42,7 @@ def schedule(*computations: Sequence[Scheduled], clock: int = 1, total: float = 
 
 
 def module(*computations: Sequence[Scheduled], shown: bool = False) -> bytes:
-    """A serialised HloModuleProto of these computations, with `shown` as later passes leave it; the first is the entry."""
+    """A serialised HloModuleProto of these computations, the entry first; with `shown` as later passes leave it."""
     numbers, parts = _numbers(computations), []
     order = b""
     for number, instructions in enumerate(computations, start=1):

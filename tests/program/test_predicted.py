@@ -104,7 +104,8 @@ def test_tpu_times_are_cycles_over_the_clock_of_its_core() -> None:
         if '"estimated_cycles":"' in rest and name.removeprefix("%") in rows:
             cycles[name.removeprefix("%")] = int(rest.partition('"estimated_cycles":"')[2].partition('"')[0])
     assert len(cycles) >= 5
-    assert {name: rows[name] for name in cycles} == {name: pytest.approx(n / 1.5e9, rel=1e-6) for name, n in cycles.items()}
+    expected = {name: pytest.approx(count / 1.5e9, rel=1e-6) for name, count in cycles.items()}
+    assert {name: rows[name] for name in cycles} == expected
 
 
 def test_why_there_is_none_is_said(on_h100: Inspection) -> None:

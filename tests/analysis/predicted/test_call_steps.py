@@ -76,13 +76,15 @@ def test_what_xla_gives_a_weight_takes_our_bound() -> None:
 
 
 def test_what_has_neither_is_unknown() -> None:
-    entry = [Scheduled("x", opcode="parameter"), Scheduled("call", 0, 1000, "custom-call", ("x",)), Scheduled("a", 1000, 1002.5)]
+    call = Scheduled("call", 0, 1000, "custom-call", ("x",))
+    entry = [Scheduled("x", opcode="parameter"), call, Scheduled("a", 1000, 1002.5)]
     steps, made = put_together(schedule(entry), module(entry, shown=True), bound=float("nan"))
     assert list(steps.unknown) == ["call"] and made.total == 2.5
 
 
 def test_collectives_that_overlap_get_lanes_of_their_own() -> None:
-    (first, first_done), (second, second_done) = all_reduce("all-reduce", 10.5, 400), all_reduce("all-gather", 11.5, 500)
+    first, first_done = all_reduce("all-reduce", 10.5, 400)
+    second, second_done = all_reduce("all-gather", 11.5, 500)
     entry = [Scheduled("dot", 0, 10.5), first, second, Scheduled("dot.1", 200, 300.25), first_done, second_done]
     _, made = put_together(schedule(entry), module(entry, shown=True))
     lanes, placed = predicted_recording._lanes(made.drawn, [], "h100:8, one device")[::-1]

@@ -60,6 +60,14 @@ def test_of_a_loop_xla_has_the_body_and_the_bounds_have_the_rest(version: str) -
     assert bounded.total > six.total and predicted_recording.matched(bounded) > 0.99
 
 
+def test_what_other_work_hides_is_not_waited_for_though_xla_leaves_room() -> None:
+    """XLA's own stamps have a microsecond between instructions that need each other, which no work fills."""
+    begin, done = all_reduce("all-reduce", 0, 45.25)
+    entry = [begin, Scheduled("dot", 1, 41.5), Scheduled("add", 42.5, 45.25), done]
+    _, made = put_together(schedule(entry), module(entry, shown=True))
+    assert made.exposed == 0 and made.total == 1 + 40.5 + 2.75 + 1
+
+
 def test_what_xla_gives_a_weight_takes_our_bound() -> None:
     entry = [
         Scheduled("x", opcode="parameter"),

@@ -15,6 +15,7 @@ from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.findings.found import Findings
 from jaxstage_ext.findings.found import found as findings
 from jaxstage_ext.ir.passes.pipeline import Pipeline
+from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.behaviour.call_dispatch import dispatch
 from jaxstage_ext.program.behaviour.effects import effects
 from jaxstage_ext.program.comparing import comparison
@@ -39,6 +40,7 @@ from jaxstage_ext.program.questions.layouts import Layouts, layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.named_dimensions import dimensions
 from jaxstage_ext.program.questions.passes import passes
+from jaxstage_ext.program.questions.predicted import predicted
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.running import execution, reproducer
 from jaxstage_ext.program.running.reproducer import Reproducer
@@ -240,6 +242,18 @@ class Inspection(StagedCall):
         from jaxstage_ext.panel.showing import shown_timeline
 
         return shown_timeline.shown(self.program)
+
+    @property
+    def predicted(self) -> Timeline:
+        """One call on one device of the target, as XLA predicts it before anything runs: a timeline.
+
+        It is what XLA's latency-hiding scheduler believed when it ordered the instructions, from its tables of measured
+        matmuls and collectives. It leaves out idle time of the host, launches, stragglers, contention among collectives
+        and clocks below boost. Of a loop one iteration is drawn. `recording.prediction` says what it rests on.
+
+        Raises Unavailable with the reason where XLA predicts nothing, as for a CPU, and what a compile raises.
+        """
+        return predicted(self.program)
 
     def row(self) -> TargetFigures:
         """The row of `compare` for this target."""

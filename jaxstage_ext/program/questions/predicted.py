@@ -1,0 +1,119 @@
+"""When each instruction of a call runs, as XLA predicts it for a device that need not be here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from jaxstage_ext.analysis.predicted import predicted_recording, replay, schedule_match
+from jaxstage_ext.analysis.predicted.call_steps import CallSteps
+from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
+from jaxstage_ext.analysis.predicted.replay import Replayed
+from jaxstage_ext.core.inputs import constants
+from jaxstage_ext.core.recompile import recompiled_schedule
+from jaxstage_ext.core.recompile.recompiled_schedule import DumpedSchedule
+from jaxstage_ext.ir.schedules import written_schedule
+from jaxstage_ext.ir.schedules.unreadable_schedule import UnreadableSchedule
+from jaxstage_ext.ir.schedules.written_schedule import WrittenSchedule
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.device.device_roofline import device_roofline
+from jaxstage_ext.program.device.target_title import target_platform
+from jaxstage_ext.program.fact import slow_fact
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions import predicted_wording as wording
+from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
+from jaxstage_ext.program.questions.module_work import work
+from jaxstage_ext.program.questions.predicted_wording import NotPredicted
+from jaxstage_ext.program.source.linked_timeline import linked
+from jaxstage_ext.report.prediction import Estimator, Means, Prediction
+from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.recording import RecordedModule
+from jaxstage_ext.report.unavailable import Unavailable
+
+
+@slow_fact
+def predicted(program: Program, progress: Progress | None) -> Timeline:
+    """One call on one device of the target, before it runs, as a timeline of format "predicted".
+
+    Its `recording.prediction` says what it rests on. The schedule comes with a compile for a GPU that is not here;
+    where it did not, the program is compiled once more.
+
+    Raises:
+      Unavailable: with the reason, where XLA schedules nothing for the target.
+      TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
+    """
+    _check(program)
+    dumped = recompiled_schedule.dumped(program.staged, constants.spelled_out(program.jax_traced), progress)
+    written = _read(program, dumped)
+    match = schedule_match.match(written.module, program.module)
+    steps = CallSteps(_bounds(program), _trips(program), written, match)
+    replayed = replay.replay(steps.entry())
+    about = _prediction(program, dumped, written, steps, replayed)
+    module = RecordedModule(program.module.header.name, proto=program.proto)
+    return linked(predicted_recording.recording(program.name, replayed, about, module), program)
+
+
+def _check(program: Program) -> None:
+    if not program.has_hlo:
+        program.proto()
+    if program.is_of_file or program.target.is_local:
+        raise Unavailable(wording.why(NotPredicted.NO_TARGET))
+    if target_platform(program) != "cuda":
+        raise Unavailable(wording.why(NotPredicted.NO_SCHEDULER, str(program.target)))
+
+
+def _read(program: Program, dumped: DumpedSchedule) -> WrittenSchedule:
+    if not dumped.is_of_shown:
+        raise Unavailable(wording.why(NotPredicted.OTHER_MODULE))
+    if dumped.proto is None:
+        raise Unavailable(wording.why(*_absent(program, dumped)))
+    try:
+        return written_schedule.read(dumped.proto)
+    except UnreadableSchedule as error:
+        raise Unavailable(wording.why(NotPredicted.UNREADABLE, str(error))) from None
+
+
+def _absent(program: Program, dumped: DumpedSchedule) -> tuple[NotPredicted, str]:
+    if dumped.size:
+        return NotPredicted.LARGE, f"{dumped.size:,}"
+    if program.target.kind == "a100":
+        return NotPredicted.NO_SCHEDULER, str(program.target)
+    flags = {**dict(program.call.compiler_options or {})}
+    if str(flags.get(wording.SCHEDULER_FLAG)).lower() == "false":
+        return NotPredicted.FLAG, wording.SCHEDULER_FLAG
+    return NotPredicted.NOTHING_BESIDE, ""
+
+
+def _bounds(program: Program) -> InstructionBounds:
+    """The lower bounds of a program's instructions, of one run of each."""
+    roof, runs = device_roofline(program), np.maximum(work(program).runs, 1e-300)
+    seconds = np.full(len(program.module), np.nan)
+    seconds[roof.rows] = roof.seconds / runs[roof.rows]
+    rows = causeless_collectives(program).rows
+    known = {row.op.start: np.nan if row.seconds is None else row.seconds for row in rows}
+    return InstructionBounds(program.module, seconds, known)
+
+
+def _trips(program: Program) -> Mapping[int, int | None]:
+    return {row: None if loop.trips is None else int(loop.trips) for row, loop in work(program).loops.trips.items()}
+
+
+def _prediction(
+    program: Program, dumped: DumpedSchedule, written: WrittenSchedule, steps: CallSteps, replayed: Replayed
+) -> Prediction:
+    unknown = tuple(steps.unknown)
+    peaks = [int(one.statistics[written_schedule.MEMORY_PEAK]) for one in written.computations]
+    return Prediction(
+        Estimator.XLA,
+        Means.ANALYTICAL if wording.is_analytical(dumped.log) else Means.TABLES,
+        str(program.target),
+        None if unknown or not replayed.is_known else replayed.total / 1e6,
+        predicted_recording.matched(replayed),
+        replayed.weighted / 1e6,
+        replayed.exposed / 1e6,
+        max(peaks, default=0) or None,
+        wording.NETWORK if "x" in str(program.target).partition(":")[2] else "",
+        predicted_recording.loops(replayed),
+        unknown,
+    )

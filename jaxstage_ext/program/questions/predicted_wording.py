@@ -1,0 +1,41 @@
+"""Why there is no predicted timeline, and what one assumes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+SCHEDULER_FLAG = "xla_gpu_enable_latency_hiding_scheduler"
+NETWORK = "XLA's default between hosts: 25 GB/s per GPU, 31 µs round trip"
+_WITHOUT_TABLES = ("interpolator unavailable", "falling back to T-shirt sizes")
+
+
+class NotPredicted(Enum):
+    """Why there is no predicted timeline."""
+
+    NO_TARGET = "no target"
+    NO_SCHEDULER = "no scheduler"
+    FLAG = "flag"
+    NOTHING_BESIDE = "nothing beside"
+    LARGE = "large"
+    UNREADABLE = "unreadable"
+    OTHER_MODULE = "other module"
+
+
+def why(kind: NotPredicted, what: str = "") -> str:
+    """One sentence; `what` names the target, the flag, the bytes or the damage."""
+    return {
+        NotPredicted.NO_TARGET: "a timeline is predicted for a GPU or TPU that is named as the target, such as h100:8",
+        NotPredicted.NO_SCHEDULER: f"XLA estimates no schedule for {what}; its lower bounds are in the roofline",
+        NotPredicted.FLAG: f"{what}=false turns off the scheduler of XLA's that estimates times; leave it out",
+        NotPredicted.NOTHING_BESIDE: "XLA schedules by estimated times only programs with asynchronous operations, "
+        "such as collectives, and this one has none; its lower bounds are in the roofline",
+        NotPredicted.LARGE: f"XLA's schedule is {what} bytes of text, more than is read",
+        NotPredicted.UNREADABLE: f"XLA's schedule cannot be read: {what}",
+        NotPredicted.OTHER_MODULE: "XLA compiled the program differently when it was asked for its schedule, so that "
+        "the schedule is not that of the HLO that is shown; inspect it once more",
+    }[kind]
+
+
+def is_analytical(log: str) -> bool:
+    """Whether XLA logged that it has no measured tables for the device."""
+    return any(words in log for words in _WITHOUT_TABLES)

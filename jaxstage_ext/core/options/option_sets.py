@@ -63,9 +63,7 @@ def labelled(sets: Sequence[Mapping[str, Any]]) -> tuple[OptionSet, ...]:
     labels = [_labelled(one, differing) for one in sets]
     for at, one in enumerate(sets):
         if any(one == other for other in sets[:at]):
-            raise OptionError(
-                f"two of the sets of compile options are the same: {spelled(one)}; drop one"
-            )
+            raise OptionError(f"two of the sets of compile options are the same: {spelled(one)}; drop one")
     seen = Counter(labels)
     return tuple(
         OptionSet(one, f"{label} ({at + 1})" if seen[label] > 1 else label)

@@ -9,12 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from jaxstage_ext.core.options import flag_values, option_sets, xla_flags
-from jaxstage_ext.core.options.trial_flag_help import BY_PLATFORM
+from jaxstage_ext.core.options.trial_flag_help import BY_PLATFORM, TrialFlags
 from jaxstage_ext.core.recompile.option_change import with_options
 from jaxstage_ext.program.comparing import what_if_wording as wording
 from jaxstage_ext.program.comparing.what_if_row import TrialEnd, WhatIfRow
 from jaxstage_ext.program.device.target_title import platform
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import html_of
@@ -110,14 +111,22 @@ def _checked(given: FlagSet) -> dict[str, Any]:
 
 
 def _own(program: Program) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """The sets that are tried where the user gives none, and names of their flags that jaxlib does not have."""
-    known, sets, unknown = xla_flags.installed().by_name, list[dict[str, Any]](), dict[str, None]()
-    for flags in BY_PLATFORM.get(platform(program), ()):
-        lacking = [name for name in flags.options if known and name not in known and not name.startswith("xla_tpu_")]
-        unknown |= dict.fromkeys(lacking)
-        if not lacking:
-            sets.append(flag_values.check(flags.options))
-    return sets, tuple(unknown)
+    """The sets that are tried where the user gives none, and the flags without which jaxlib has none alike."""
+    listed = BY_PLATFORM.get(platform(program), ())
+    taken = [flags for flags in listed if not _lacking(flags)]
+    known = {flags.effect for flags in taken}
+    unknown = dict.fromkeys(name for flags in listed if flags.effect not in known for name in _lacking(flags))
+    return [flag_values.check(flags.options) for flags in taken], tuple(unknown)
+
+
+def _lacking(flags: TrialFlags) -> list[str]:
+    """The names that the installed jaxlib does not know; only libtpu knows its own."""
+    known = xla_flags.installed().by_name
+    return [name for name in flags.options if known and name not in known and not name.startswith("xla_tpu_")]
+
+
+def _first_line(error: StageError | None) -> str:
+    return error.message.partition("\n")[0] if error is not None else ""
 
 
 class _Trials:
@@ -158,4 +167,4 @@ class _Trials:
             return WhatIfRow(label, options, TrialEnd.INTERRUPTED)
         if getattr(failed.error, "cause", "") == _LIMIT:
             return WhatIfRow(label, options, TrialEnd.NO_TIME)
-        return WhatIfRow(label, options, TrialEnd.FAILED, why=str(program.error.message).splitlines()[0])
+        return WhatIfRow(label, options, TrialEnd.FAILED, why=_first_line(program.error))

@@ -20,6 +20,8 @@ from jaxstage_ext.program.questions.predicted import predicted
 from jaxstage_ext.report.prediction import Prediction
 from jaxstage_ext.report.unavailable import Unavailable
 
+_MOST_NAMED = 3
+
 
 class TrialEnd(enum.Enum):
     """How the compile with a set of flags ended."""
@@ -68,9 +70,11 @@ class WhatIfRow:
         if self.program is None:
             return None, self.why or self.end.value
         try:
-            return predicted(self.program).recording.prediction, ""
+            made = predicted(self.program).recording.prediction
         except Unavailable as reason:
             return None, str(reason)
+        unknown = made is not None and made.seconds is None
+        return made, f"XLA gives no time of {', '.join(made.unknown[:_MOST_NAMED])}" if made and unknown else ""
 
     @property
     def prediction(self) -> Prediction | None:

@@ -8,7 +8,7 @@ from jaxstage_ext.program.comparing.what_if_row import ScheduleCounts, WhatIfRow
 from jaxstage_ext.report.text.units import plural, scaled, share
 
 BASE = "as it is"
-SAME = "XLA makes the same program"
+SAME = "XLA makes the same HLO"
 ESTIMATED_OTHERWISE = "XLA estimates otherwise under these flags, so its time is not comparable"
 NOTHING_COUNTED = "other instructions; as many collectives and fusions"
 _LEAST = 0.001

@@ -22,6 +22,8 @@ from jaxstage_ext.store import cache
 
 SECONDS = 0.6
 """Of the measurement alone: with the start of its process it takes about one second."""
+_LONGER = 4.0
+"""How many times longer it may take where other programs want the cores too, so that it gets as many runs."""
 TIMEOUT = 20.0
 """Seconds after which the measurement is given up."""
 MEMORY = 256 << 20
@@ -147,7 +149,7 @@ def _ask(progress: Progress) -> MachineCeilings:
     cached = last_level_cache() or ASSUMED
     request = {
         "method": "measure_ceilings",
-        "seconds": SECONDS,
+        "seconds": SECONDS * min(max(1.0, load / machine_ceilings.cores()), _LONGER),
         "memory": min(beyond(cached), MEMORY // 2),
         "cache": cached // 2,
     }

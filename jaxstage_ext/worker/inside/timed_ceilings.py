@@ -18,11 +18,11 @@ from jaxstage_ext.worker.inside.timed_programs import FUNCTIONS, PRODUCTS, SIZES
 
 MARGIN = 2.0
 """How many times slower or faster than those measured the other functions of their kind may be."""
-CACHED = (256 << 10, 1 << 20, 4 << 20)
+CACHED = (256 << 10, 1 << 20)
 """Bytes of the arrays that are to fit in caches."""
 _IN_CACHE, _SHORT, _LONG = 128, 3, 11
 """How often one program scales an array: one in the caches, and one beyond them, which two programs do."""
-_LONGEST = 0.03
+_LONGEST = 0.06
 """Seconds that one run of a product may take."""
 _COMPILES = 0.6
 """The share of the time in which the last product may still be compiled."""
@@ -58,14 +58,14 @@ class QuickCeilings:
           memory: bytes of an array that the caches cannot hold.
           cache: the most bytes of an array that is to fit in them.
         """
-        timed = [*self._moved(memory, cache), *self._functions()]
-        timed += [one for dtype in PRODUCTS if self._has_time(dtype) for one in self._products(dtype)]
+        timed = [*self._products("f32"), *self._moved(memory, cache), *self._functions()]
+        timed += [one for dtype in PRODUCTS if dtype != "f32" and self._has_time() for one in self._products(dtype)]
         seconds = self._fastest(timed)
         rates = _rates({one.name: one.work / seconds[one.name] for one in timed}, _beyond_caches(memory, seconds))
         return rates | {"seconds": self._clock() - self._began}
 
-    def _has_time(self, dtype: str) -> bool:
-        return dtype == "f32" or self._clock() - self._began < _COMPILES * self._seconds
+    def _has_time(self) -> bool:
+        return self._clock() - self._began < _COMPILES * self._seconds
 
     def _fastest(self, timed: Sequence[Timed]) -> dict[str, float]:
         """Seconds of the fastest run of each program, in as many rounds as there is time for, one at least."""
@@ -92,14 +92,14 @@ class QuickCeilings:
         return [Timed(name, timed_programs.ELEMENTS, self._compiled(timed_programs.function(name))) for name in names]
 
     def _products(self, dtype: str) -> list[Timed]:
-        """The products of the two largest sizes that are fast enough, which the time of smaller ones tells."""
+        """The products of the sizes that are fast enough, which the time of a smaller one tells."""
         made: list[Timed] = []
         for size, following in zip(SIZES, (*SIZES[1:], SIZES[-1]), strict=True):
             made.append(Timed(f"{dtype} {size}", 2.0 * size**3, self._compiled(timed_programs.product(dtype, size))))
             made[-1].run()
-            if self._time(made[-1]) * (following / size) ** 3 > _LONGEST or not self._has_time(""):
+            if self._time(made[-1]) * (following / size) ** 3 > _LONGEST or not self._has_time():
                 break
-        return made[-2:]
+        return made
 
     def _compiled(self, text: str) -> Callable[[], object]:
         """A run of a program, which waits for its end."""

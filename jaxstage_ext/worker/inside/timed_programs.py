@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PRODUCTS = {"f32": "f32", "f64": "f64", "bf16": "bf16", "s8": "i8", "f16": "f16"}
 """StableHLO's name of each dtype, the most used first: where time is short the last ones are left out."""
-SIZES = (256, 1024, 2048)
+SIZES = (1024, 2048)
 """Of square matrices that are multiplied."""
 FUNCTIONS = (("exponential", "log", "tanh"), ("power", "erf"), ("sine",))
 """Operations that are easy, hard and very hard to compute."""

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
+from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, CallStep, Role, Stream
 from jaxstage_ext.analysis.predicted.schedule_match import ScheduleMatch
-from jaxstage_ext.analysis.predicted.steps import Role, Step, Stream, TimeSource
 from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS, Module
 from jaxstage_ext.ir.schedules.written_schedule import ComputationSchedule, WrittenSchedule
 from jaxstage_ext.ir.wire.protowire import Longs
@@ -44,7 +44,7 @@ class CallSteps:
     def module(self) -> Module:
         return self.bounds.module
 
-    def entry(self) -> tuple[Step, ...]:
+    def entry(self) -> tuple[CallStep, ...]:
         """The steps of one run of the module."""
         return self._computation(self.module.entry, 0)
 
@@ -75,18 +75,18 @@ class CallSteps:
         """Those in the module that is shown, -1 for one that is not in it."""
         return np.append(self.match.row, -1)[self._known(schedule)] if self.match else self._known(schedule)
 
-    def _computation(self, number: int, depth: int) -> tuple[Step, ...]:
+    def _computation(self, number: int, depth: int) -> tuple[CallStep, ...]:
         if depth > _MOST_DEEP:
             return ()
         schedule = self._schedules.get(number)
         return self._by_bounds(number, depth) if schedule is None else self._by_xla(schedule, depth)
 
-    def _by_xla(self, schedule: ComputationSchedule, depth: int) -> tuple[Step, ...]:
+    def _by_xla(self, schedule: ComputationSchedule, depth: int) -> tuple[CallStep, ...]:
         rows, known, cost = (column.tolist() for column in (self._rows(schedule), self._known(schedule), schedule.cost))
         at = {row: place for place, row in enumerate(known) if row >= 0}
-        steps: list[Step] = []
+        steps: list[CallStep] = []
         for place, (row, own) in enumerate(zip(rows, known, strict=True)):
-            step = Step(row, self._name(row, own), cost=cost[place], memory=int(schedule.memory[place]))
+            step = CallStep(row, self._name(row, own), cost=cost[place], memory=int(schedule.memory[place]))
             opcode, begun = self._written(own)
             if row >= 0 and self.module.opcode[row] in _RUNS:
                 step = self._running(row, depth, step)
@@ -111,35 +111,48 @@ class CallSteps:
             return self.module.names[row].decode("utf-8", "replace")
         return self.match.scheduled.names[own].decode("utf-8", "replace") if own >= 0 and self.match else "?"
 
-    def _end(self, step: Step, steps: list[Step], schedule: ComputationSchedule, place: int) -> Step:
+    def _end(self, step: CallStep, steps: list[CallStep], schedule: ComputationSchedule, place: int) -> CallStep:
         """What ends asynchronous work: XLA's latency for a collective, our bound for what it gives a weight."""
         begin, begun = steps[step.begun], step.begun
         row = begin.row if begin.row >= 0 else step.row
+        if step.row < 0 <= begin.row:  # XLA made one instruction of both
+            step = replace(step, row=begin.row, name=begin.name)
         stream = self.bounds.stream(row) if row >= 0 else Stream.BESIDE
         if begin.name.startswith(_KINDS):
             stream = Stream.COLLECTIVE
         latency = float(schedule.end[place] - schedule.end[begun])
         waits = begun + 1 < len(schedule) and schedule.start[begun + 1] - schedule.end[begun] > _LATE
         if stream is Stream.COLLECTIVE:
-            return replace(step, role=Role.END, stream=stream, latency=latency, only_at_most=not waits)
+            hidden = replace(
+                step, role=Role.END, stream=stream, at_most=latency, latency=min(latency, self._least(row))
+            )
+            return replace(hidden, latency=latency, at_most=None) if waits else hidden
         return self._bounded_end(replace(step, role=Role.END, stream=stream), row, begin.name)
 
-    def _bounded_end(self, step: Step, row: int, name: str) -> Step:
+    def _least(self, row: int) -> float:
+        """Our bound of an instruction in microseconds, 0 where there is none."""
+        least = self.bounds.microseconds(row) if row >= 0 else 0.0
+        return 0.0 if math.isnan(least) else least
+
+    def _bounded_end(self, step: CallStep, row: int, name: str) -> CallStep:
         latency = self.bounds.microseconds(row) if row >= 0 else math.nan
         if math.isnan(latency):
             self.unknown[name] = None
-            return replace(step, by=TimeSource.UNKNOWN)
-        return replace(step, latency=latency, by=TimeSource.BOUND)
+            return replace(step, by=EstimateSource.UNKNOWN)
+        return replace(step, latency=latency, by=EstimateSource.BOUND)
 
-    def _by_bounds(self, number: int, depth: int) -> tuple[Step, ...]:
+    def _by_bounds(self, number: int, depth: int) -> tuple[CallStep, ...]:
         ops, position = self.module, self.bounds.position
         rows = np.flatnonzero(ops.computation == number)
         if position is not None:
             rows = rows[position[rows] >= 0]
             rows = rows[np.argsort(position[rows], kind="stable")]
-        at, steps = {row: place for place, row in enumerate(rows.tolist())}, list[Step]()
+        at, steps = {row: place for place, row in enumerate(rows.tolist())}, list[CallStep]()
         for row in rows.tolist():
-            opcode, step = ops.opcode[row], Step(row, ops.names[row].decode("utf-8", "replace"), by=TimeSource.BOUND)
+            opcode, step = (
+                ops.opcode[row],
+                CallStep(row, ops.names[row].decode("utf-8", "replace"), by=EstimateSource.BOUND),
+            )
             begun = at.get((ops.operands[row] or [-1])[0], -1)
             if opcode in _RUNS:
                 step = self._running(row, depth, step)
@@ -154,27 +167,27 @@ class CallSteps:
             steps.append(step)
         return tuple(steps)
 
-    def _work(self, step: Step) -> Step:
+    def _work(self, step: CallStep) -> CallStep:
         stream = Stream.COLLECTIVE if step.row in self.bounds.exchanging else Stream.COMPUTE
         if step.row in self.own:
-            return replace(step, cost=self.own[step.row], by=TimeSource.CYCLES, stream=stream)
+            return replace(step, cost=self.own[step.row], by=EstimateSource.CYCLES, stream=stream)
         cost = self.bounds.microseconds(step.row)
         if math.isnan(cost):
             self.unknown[step.name] = None
-            return replace(step, by=TimeSource.UNKNOWN, stream=stream)
+            return replace(step, by=EstimateSource.UNKNOWN, stream=stream)
         return replace(step, cost=cost, stream=stream)
 
-    def _running(self, row: int, depth: int, step: Step) -> Step:
+    def _running(self, row: int, depth: int, step: CallStep) -> CallStep:
         """A loop, the longest branch of a conditional, or a call: its steps in place of its own time."""
         ops = self.module
         called = [one for one in ops.called[row] if one >= 0]
-        bodies = [Step(-1, "", Role.LOOP, body=self._computation(one, depth + 1)) for one in called]
+        bodies = [CallStep(-1, "", Role.LOOP, body=self._computation(one, depth + 1)) for one in called]
         if ops.opcode[row] == b"while":
             return replace(step, role=Role.LOOP, cost=0.0, body=tuple(reversed(bodies)), count=self.trips.get(row))
         longest = max(bodies, key=_taken, default=None)
         return replace(step, role=Role.LOOP, cost=0.0, body=(longest,) if longest else ())
 
 
-def _taken(step: Step) -> float:
+def _taken(step: CallStep) -> float:
     """About how long a step takes, loops inside counted as often as they run."""
     return step.cost + (step.count or 1) * sum(_taken(one) for one in step.body)

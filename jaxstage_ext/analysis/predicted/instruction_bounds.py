@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.analysis.collectives.collective_ops import CollectiveOps
-from jaxstage_ext.analysis.predicted.steps import Stream
+from jaxstage_ext.analysis.predicted.predicted_steps import Stream
 from jaxstage_ext.ir.hlo import schedule
 from jaxstage_ext.ir.hlo.module import BOOKKEEPING, Module
 
 Floats = npt.NDArray[np.float64]
 
-_MOVES = frozenset(
-    {b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice", b"bitcast", b"parameter", b"constant"}
-    | {b"tuple", b"get-tuple-element", b"compare", b"select", b"add", b"multiply", b"clamp", b"convert", b"broadcast"}
+_LARGE_MOVES = frozenset({b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice"})
+_MOVES = _LARGE_MOVES.union(
+    (b"bitcast", b"parameter", b"constant", b"tuple", b"get-tuple-element", b"fusion", b"compare", b"select", b"add"),
+    (b"multiply", b"clamp", b"convert", b"broadcast", b"reshape"),
 )
 """What copies consist of, with the arithmetic of their indices."""
-_LARGE_MOVES = frozenset({b"copy", b"copy-start", b"slice", b"dynamic-slice", b"dynamic-update-slice"})
 _NO_TIME = (*BOOKKEEPING, b"after-all", b"add-dependency", b"opt-barrier", b"partition-id", b"replica-id", b"domain")
 
 

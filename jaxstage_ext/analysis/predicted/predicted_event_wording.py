@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, Role, Stream
 from jaxstage_ext.analysis.predicted.replay import Drawn
-from jaxstage_ext.analysis.predicted.steps import Role, Stream, TimeSource
 
 MEMORY = "live buffers, arguments aside, by XLA's scheduler"
 _LANES = {
@@ -15,11 +15,16 @@ _LANES = {
     Stream.BESIDE: "compute beside it",
 }
 _SOURCES = {
-    TimeSource.XLA: "XLA's estimate",
-    TimeSource.CYCLES: "XLA's estimated cycles",
-    TimeSource.BOUND: "JAXStage's lower bound, since XLA gives no estimate",
-    TimeSource.UNKNOWN: "unknown",
+    EstimateSource.XLA: "XLA's estimate",
+    EstimateSource.CYCLES: "XLA's estimated cycles",
+    EstimateSource.BOUND: "JAXStage's lower bound, since XLA gives no estimate",
+    EstimateSource.UNKNOWN: "unknown",
 }
+
+
+def group(target: str) -> str:
+    """Whose lanes they are."""
+    return f"{target}, one device"
 
 
 def lane(stream: Stream, number: int) -> str:
@@ -30,11 +35,14 @@ def lane(stream: Stream, number: int) -> str:
 def details(drawn: Drawn) -> Mapping[str, str]:
     """What is said of one event beside its place and length."""
     step = drawn.step
+    if step.role is Role.LOOP:
+        count = "an unknown number of" if step.count is None else f"{step.count:,}"
+        return {"loop": f"one of {count} iterations is drawn"}
     if drawn.is_marker:
         return {"time": f"what XLA counts for {'beginning' if step.role is Role.BEGIN else 'ending'} asynchronous work"}
     said = {"time": _SOURCES[step.by]}
     if step.role is Role.END:
         said["waited"] = f"{drawn.waited:.4g} µs at its end"
-        if step.only_at_most:
-            said["its own time"] = f"at most {step.latency:.4g} µs: other work hides all of it"
+        if step.at_most is not None:
+            said["its own time"] = f"at most {step.at_most:.4g} µs: other work hides all of it in XLA's schedule"
     return said | ({"runs": f"{drawn.times:g} times in one call; one is drawn"} if drawn.times != 1 else {})

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from jaxstage_ext.analysis.predicted import predicted_event_wording as wording
+from jaxstage_ext.analysis.predicted.predicted_steps import Stream
 from jaxstage_ext.analysis.predicted.replay import Drawn, Replayed
-from jaxstage_ext.analysis.predicted.steps import Stream
 from jaxstage_ext.report.numbering import Numbering
 from jaxstage_ext.report.prediction import PredictedLoop, Prediction
 from jaxstage_ext.report.recording import (
@@ -53,7 +53,9 @@ class _Placed:
 def recording(title: str, replayed: Replayed, prediction: Prediction, module: RecordedModule) -> Recording:
     """The recording of one call on one device of the prediction's target."""
     shown = [one for one in replayed.drawn if one.end > one.start and not _is_short_marker(one)]
-    placed, lanes = _lanes(shown, prediction.target)
+    around = [Drawn(loop.step, loop.start, loop.end, loop.times) for loop in replayed.loops if loop.end > loop.start]
+    group = wording.group(prediction.target)
+    placed, lanes = _lanes(shown, around, group)
     columns = sorted(placed, key=lambda one: (one.lane, one.drawn.start, -one.drawn.end))
     names, ops = Numbering[str](), Numbering[str]()
     of_op = [NONE if one.drawn.step.row < 0 else ops[one.drawn.step.name] for one in columns]
@@ -72,7 +74,7 @@ def recording(title: str, replayed: Replayed, prediction: Prediction, module: Re
     )
     counters = _memory(replayed, len(lanes))
     if counters:
-        lanes.append(EventLane(prediction.target, wording.MEMORY, LaneKind.COUNTER, 0))
+        lanes.append(EventLane(group, wording.MEMORY, LaneKind.COUNTER, 0))
     drawn = [one.drawn for one in columns]
 
     def details(event: int) -> Mapping[str, Any]:
@@ -96,7 +98,7 @@ def recording(title: str, replayed: Replayed, prediction: Prediction, module: Re
 def loops(replayed: Replayed) -> tuple[PredictedLoop, ...]:
     """The loops of a call, in the order in which they are drawn."""
     made = sorted(replayed.loops, key=lambda loop: loop.start)
-    return tuple(PredictedLoop(loop.name, loop.count, loop.seconds / 1e6) for loop in made)
+    return tuple(PredictedLoop(loop.step.name, loop.count, loop.seconds / 1e6) for loop in made)
 
 
 def matched(replayed: Replayed) -> float:
@@ -118,8 +120,8 @@ def _picoseconds(times: Iterable[float]) -> np.ndarray[tuple[int], np.dtype[np.i
     return np.rint(np.fromiter(times, np.float64) * _MICROSECOND).astype(np.int64)
 
 
-def _lanes(shown: Sequence[Drawn], target: str) -> tuple[list[_Placed], list[EventLane]]:
-    """Where each is drawn: what overlaps in time on one stream gets further lanes."""
+def _lanes(shown: Sequence[Drawn], around: Sequence[Drawn], group: str) -> tuple[list[_Placed], list[EventLane]]:
+    """Where each is drawn: what overlaps on one stream gets further lanes; loops are around what the main one does."""
     placed: list[_Placed] = []
     lanes: list[EventLane] = []
     for stream in Stream:
@@ -128,10 +130,13 @@ def _lanes(shown: Sequence[Drawn], target: str) -> tuple[list[_Placed], list[Eve
             lane = next((at for at, (until, _) in enumerate(free) if until <= one.start + 1e-9), len(free))
             if lane == len(free):
                 free.append((0.0, len(lanes)))
-                lanes.append(EventLane(target, wording.lane(stream, lane), _LANES[stream], 0))
+                lanes.append(EventLane(group, wording.lane(stream, lane), _LANES[stream], 0))
             free[lane] = (one.end, free[lane][1])
             placed.append(_Placed(one, free[lane][1]))
-    return placed, lanes
+    main = next((number for number, lane in enumerate(lanes) if lane.kind is LaneKind.COMPUTE), len(lanes))
+    if around and main == len(lanes):
+        lanes.append(EventLane(group, wording.lane(Stream.COMPUTE, 0), LaneKind.COMPUTE, 0))
+    return [*(_Placed(one, main) for one in around), *placed], lanes
 
 
 def _stream(drawn: Drawn) -> Stream:

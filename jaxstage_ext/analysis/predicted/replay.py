@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from jaxstage_ext.analysis.predicted.steps import Role, Step, Stream, TimeSource
+from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, CallStep, Role, Stream
 
 
 @dataclass(frozen=True)
 class Drawn:
     """One step, or what ran between a beginning and its end. Times in microseconds; `times` is how often it runs."""
 
-    step: Step
+    step: CallStep
     start: float
     end: float
     times: float
@@ -33,7 +33,7 @@ class Drawn:
 class DrawnLoop:
     """One iteration of a loop: its place, and how often it runs each time; None where that is unknown."""
 
-    name: str
+    step: CallStep
     start: float
     end: float
     count: int | None
@@ -61,14 +61,14 @@ class Replayed:
     is_known: bool = True
 
 
-def replay(steps: Sequence[Step]) -> Replayed:
+def replay(steps: Sequence[CallStep]) -> Replayed:
     """The steps of a call, one iteration of each loop drawn."""
     made = Replayed()
     made.total, _ = _run(steps, made, 0.0, 1.0)
     return made
 
 
-def _run(steps: Sequence[Step], made: Replayed, begin: float, times: float) -> tuple[float, float]:
+def _run(steps: Sequence[CallStep], made: Replayed, begin: float, times: float) -> tuple[float, float]:
     """(time of one run of the steps, length of what is drawn of it), drawn from `begin` on."""
     real, drawn = 0.0, begin
     begun: dict[int, tuple[float, float]] = {}
@@ -88,7 +88,7 @@ def _run(steps: Sequence[Step], made: Replayed, begin: float, times: float) -> t
         if step.cost:
             is_marker = step.role is not Role.WORK
             made.drawn.append(Drawn(step, drawn, drawn + step.cost, times, is_marker))
-            made.weighted += step.cost * times * (step.by is TimeSource.BOUND and not is_marker)
+            made.weighted += step.cost * times * (step.by is EstimateSource.BOUND and not is_marker)
             made.exposed += step.cost * times * (step.stream is Stream.COLLECTIVE and not is_marker)
         real, drawn = real + step.cost, drawn + step.cost
         if step.role is Role.BEGIN:
@@ -97,24 +97,30 @@ def _run(steps: Sequence[Step], made: Replayed, begin: float, times: float) -> t
 
 
 def _draw_work(
-    steps: Sequence[Step], end: Step, made: Replayed, span: tuple[float, float], times: float, waited: float
+    steps: Sequence[CallStep],
+    end: CallStep,
+    made: Replayed,
+    span: tuple[float, float],
+    times: float,
+    waited: float,
 ) -> None:
-    begin = steps[end.begun]
+    begin, (start, until) = steps[end.begun], span
+    if end.at_most is None:
+        until = min(until, max(start, start + end.latency - end.cost))
+    is_bound = end.by is EstimateSource.BOUND or (end.at_most is not None and waited > 0)
     shown = end if begin.row < 0 <= end.row else begin
-    work = Step(
-        shown.row, shown.name, end.role, end.stream, 0.0, end.by, -1, end.latency, only_at_most=end.only_at_most
-    )  # fmt: skip
-    made.drawn.append(Drawn(work, *span, times, waited=waited))
+    work = replace(end, row=shown.row, name=shown.name, by=EstimateSource.BOUND if is_bound else end.by)
+    made.drawn.append(Drawn(work, start, until, times, waited=waited))
     made.exposed += waited * times * (end.stream is Stream.COLLECTIVE)
-    made.weighted += waited * times * (end.by is TimeSource.BOUND)
+    made.weighted += waited * times * is_bound
 
 
-def _loop(step: Step, made: Replayed, begin: float, times: float) -> tuple[float, float]:
+def _loop(step: CallStep, made: Replayed, begin: float, times: float) -> tuple[float, float]:
     count = 1 if step.count is None else step.count
     made.is_known &= step.count is not None
     if not count:
         return 0.0, 0.0
     taken, length = _run(step.body, made, begin, times * count)
     if step.count != 1:
-        made.loops.append(DrawnLoop(step.name, begin, begin + length, step.count, times, taken))
+        made.loops.append(DrawnLoop(step, begin, begin + length, step.count, times, taken))
     return taken * count, length

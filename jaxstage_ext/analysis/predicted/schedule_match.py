@@ -21,7 +21,7 @@ _ROUNDS = 4
 
 @dataclass(frozen=True, eq=False)
 class ScheduleMatch:
-    """`row`: of each instruction of the schedule's own module, that in the module that is shown; -1 where it lacks it."""
+    """`row`: of each instruction of the schedule's own module, that in the one that is shown; -1 where it lacks it."""
 
     scheduled: Module
     row: Longs

@@ -48,9 +48,14 @@ TABLES: dict[str, TableForm] = {
     "kinds": TableForm(Timeline.by_kind, {"activity": "activity", "category": "opcode"} | _TIMES),
     "gaps": TableForm(
         Timeline.gaps,
-        {"duration": "idle for", "start": "from", "host": "the host meanwhile", "share": "of the gap", "line": "line",
-         "code": "code", "device": "device"},
+        {"duration": "idle for", "start": "from", "host": "the host meanwhile", "share": "of the gap",
+         "waits for": "waits for", "line": "line", "code": "code", "device": "device"},
         has_spans=True,
+    ),
+    "exposed": TableForm(
+        Timeline.exposed,
+        {"line": "line", "code": "code", "collective": "collective", "exposed": "exposed", "time": "its time",
+         "independent": "independent work after it", "independent line": "most of it at", "iterations": "iterations"},
     ),
     "waits": TableForm(
         Timeline.waits,
@@ -119,7 +124,7 @@ def _short(value: Any) -> Any:
 
 
 def _get_table(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    timeline, program = timeline_of(programs, params), given.program(programs, params)
+    timeline, program = timeline_of(programs, params, progress), given.program(programs, params)
     name, part = given.text(params, "table"), window(params)
     progress("summing")
     if part is not None and part[0] == part[1]:

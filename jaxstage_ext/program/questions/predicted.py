@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from jaxstage_ext.analysis.predicted import missing_prediction_wording as wording
 from jaxstage_ext.analysis.predicted import predicted_recording, replay, schedule_match
 from jaxstage_ext.analysis.predicted.call_steps import CallSteps
 from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
+from jaxstage_ext.analysis.predicted.missing_prediction_wording import NotPredicted
 from jaxstage_ext.analysis.predicted.replay import Replayed
 from jaxstage_ext.core.inputs import constants
 from jaxstage_ext.core.recompile import recompiled_schedule
 from jaxstage_ext.core.recompile.recompiled_schedule import DumpedSchedule
+from jaxstage_ext.ir.hlo import totals
 from jaxstage_ext.ir.schedules import written_schedule
 from jaxstage_ext.ir.schedules.unreadable_schedule import UnreadableSchedule
 from jaxstage_ext.ir.schedules.written_schedule import WrittenSchedule
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.device.device_figures import device_of
 from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.device.target_title import target_platform
 from jaxstage_ext.program.fact import slow_fact
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions import predicted_wording as wording
 from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.questions.module_work import work
-from jaxstage_ext.program.questions.predicted_wording import NotPredicted
 from jaxstage_ext.program.source.linked_timeline import linked
 from jaxstage_ext.report.prediction import Estimator, Means, Prediction
 from jaxstage_ext.report.progress import Progress
@@ -44,13 +47,53 @@ def predicted(program: Program, progress: Progress | None) -> Timeline:
       TargetError, WorkerDied, JaxRuntimeError: as a compile in the worker does.
     """
     _check(program)
+    platform = target_platform(program)
+    if platform == "cuda":
+        return _by_schedule(program, progress)
+    if platform == "tpu":
+        return _by_cycles(program)
+    raise Unavailable(wording.why(NotPredicted.NO_SCHEDULER, str(program.target)))
+
+
+def _by_schedule(program: Program, progress: Progress | None) -> Timeline:
+    """By the schedule that XLA's scheduler for GPUs wrote."""
     dumped = recompiled_schedule.dumped(program.staged, constants.spelled_out(program.jax_traced), progress)
     written = _read(program, dumped)
     match = schedule_match.match(written.module, program.module)
     steps = CallSteps(_bounds(program), _trips(program), written, match)
+    means = Means.ANALYTICAL if wording.is_analytical(dumped.log) else Means.TABLES
+    peaks = [int(one.statistics[written_schedule.MEMORY_PEAK]) for one in written.computations]
+    return _timeline(
+        program, steps, PredictionBasis(Estimator.XLA, means, max(peaks, default=0) or None, _network(program))
+    )
+
+
+def _by_cycles(program: Program) -> Timeline:
+    """By the cycles that XLA's compiler for TPUs estimates of instructions, and our own times of collectives."""
+    device = device_of(program)
+    cycles = totals.cycles_by_row(program.module)
+    if not cycles:
+        raise Unavailable(wording.why(NotPredicted.NO_CYCLES))
+    if device is None or device.clock is None:
+        raise Unavailable(wording.why(NotPredicted.NO_CLOCK, str(program.target)))
+    own = {row: count / device.clock * 1e6 for row, count in cycles.items()}
+    steps = CallSteps(_bounds(program), _trips(program), own=own)
+    return _timeline(program, steps, PredictionBasis(Estimator.OWN, Means.ANALYTICAL))
+
+
+class PredictionBasis(NamedTuple):
+    """What a prediction rests on beside its steps."""
+
+    estimator: Estimator
+    means: Means
+    peak: int | None = None
+    network: str = ""
+
+
+def _timeline(program: Program, steps: CallSteps, basis: PredictionBasis) -> Timeline:
     replayed = replay.replay(steps.entry())
-    about = _prediction(program, dumped, written, steps, replayed)
     module = RecordedModule(program.module.header.name, proto=program.proto)
+    about = _prediction(program, basis, tuple(steps.unknown), replayed)
     return linked(predicted_recording.recording(program.name, replayed, about, module), program)
 
 
@@ -59,8 +102,6 @@ def _check(program: Program) -> None:
         program.proto()
     if program.is_of_file or program.target.is_local:
         raise Unavailable(wording.why(NotPredicted.NO_TARGET))
-    if target_platform(program) != "cuda":
-        raise Unavailable(wording.why(NotPredicted.NO_SCHEDULER, str(program.target)))
 
 
 def _read(program: Program, dumped: DumpedSchedule) -> WrittenSchedule:
@@ -99,21 +140,24 @@ def _trips(program: Program) -> Mapping[int, int | None]:
     return {row: None if loop.trips is None else int(loop.trips) for row, loop in work(program).loops.trips.items()}
 
 
-def _prediction(
-    program: Program, dumped: DumpedSchedule, written: WrittenSchedule, steps: CallSteps, replayed: Replayed
-) -> Prediction:
-    unknown = tuple(steps.unknown)
-    peaks = [int(one.statistics[written_schedule.MEMORY_PEAK]) for one in written.computations]
+def _network(program: Program) -> str:
+    """What XLA assumes of the network between hosts; "" on one host."""
+    hosts = program.target.topology.split("x")[1:2]
+    return wording.NETWORK if hosts and hosts != ["1"] else ""
+
+
+def _prediction(program: Program, basis: PredictionBasis, unknown: tuple[str, ...], replayed: Replayed) -> Prediction:
+    is_known = not unknown and replayed.is_known
     return Prediction(
-        Estimator.XLA,
-        Means.ANALYTICAL if wording.is_analytical(dumped.log) else Means.TABLES,
+        basis.estimator,
+        basis.means,
         str(program.target),
-        None if unknown or not replayed.is_known else replayed.total / 1e6,
+        replayed.total / 1e6 if is_known else None,
         predicted_recording.matched(replayed),
         replayed.weighted / 1e6,
         replayed.exposed / 1e6,
-        max(peaks, default=0) or None,
-        wording.NETWORK if "x" in str(program.target).partition(":")[2] else "",
+        basis.peak,
+        basis.network,
         predicted_recording.loops(replayed),
         unknown,
     )

@@ -13,6 +13,8 @@ from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answers import QUESTIONS, Answer
+from jaxstage_ext.program.questions.chosen_timeline import TimelineKind
+from jaxstage_ext.program.questions.chosen_timeline import is_known as is_timeline_known
 from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.largest_array import largest_array
@@ -51,6 +53,8 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
     }
 
     def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
+        if method.startswith("timeline"):
+            return is_timeline_known(program, TimelineKind(params["of"]) if "of" in params else None)
         if method == "sharding_search":
             return kept_search(program) is not None
         if method in ("memory", "kept"):

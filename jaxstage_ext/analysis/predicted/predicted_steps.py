@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass, field
 
 
-class TimeSource(enum.Enum):
+class EstimateSource(enum.Enum):
     """By whom the time of a step is."""
 
     XLA = "XLA's estimate"
@@ -39,7 +39,7 @@ class Stream(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class CallStep:
     """One instruction, or one run of a computation.
 
     Attributes:
@@ -49,7 +49,8 @@ class Step:
       latency: of an END, microseconds from the end of its BEGIN to its own end at least.
       memory: bytes in use when it begins; None where unknown.
       body: of a LOOP, the steps of one iteration.    count: how often they run; None where that is unknown.
-      only_at_most: whether `latency` may be shorter: other work hid it where XLA estimated it.
+      at_most: of an END whose latency XLA's schedule does not tell, since other work hid all of it there, the most that
+        it can be; None where it tells. `latency` is a bound of ours then.
     """
 
     row: int
@@ -57,10 +58,10 @@ class Step:
     role: Role = Role.WORK
     stream: Stream = Stream.COMPUTE
     cost: float = 0.0
-    by: TimeSource = TimeSource.XLA
+    by: EstimateSource = EstimateSource.XLA
     begun: int = -1
     latency: float = 0.0
     memory: int | None = None
-    body: tuple[Step, ...] = field(default=(), repr=False)
+    body: tuple[CallStep, ...] = field(default=(), repr=False)
     count: int | None = 1
-    only_at_most: bool = False
+    at_most: float | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 SCHEDULER_FLAG = "xla_gpu_enable_latency_hiding_scheduler"
-NETWORK = "XLA's default between hosts: 25 GB/s per GPU, 31 µs round trip"
+NETWORK = "25 GB/s per GPU and a round trip of 31 µs, XLA's default"
 _WITHOUT_TABLES = ("interpolator unavailable", "falling back to T-shirt sizes")
 
 
@@ -16,6 +16,8 @@ class NotPredicted(Enum):
     NO_SCHEDULER = "no scheduler"
     FLAG = "flag"
     NOTHING_BESIDE = "nothing beside"
+    NO_CYCLES = "no cycles"
+    NO_CLOCK = "no clock"
     LARGE = "large"
     UNREADABLE = "unreadable"
     OTHER_MODULE = "other module"
@@ -29,7 +31,11 @@ def why(kind: NotPredicted, what: str = "") -> str:
         NotPredicted.FLAG: f"{what}=false turns off the scheduler of XLA's that estimates times; leave it out",
         NotPredicted.NOTHING_BESIDE: "XLA schedules by estimated times only programs with asynchronous operations, "
         "such as collectives, and this one has none; its lower bounds are in the roofline",
-        NotPredicted.LARGE: f"XLA's schedule is {what} bytes of text, more than is read",
+        NotPredicted.NO_CYCLES: "XLA's compiler for TPUs estimates no cycles of its instructions; its lower bounds "
+        "are in the roofline",
+        NotPredicted.NO_CLOCK: f"no clock is on file for {what}, so XLA's estimated cycles are no times; its lower "
+        "bounds are in the roofline",
+        NotPredicted.LARGE: f"XLA's schedule is {what} bytes, more than is read",
         NotPredicted.UNREADABLE: f"XLA's schedule cannot be read: {what}",
         NotPredicted.OTHER_MODULE: "XLA compiled the program differently when it was asked for its schedule, so that "
         "the schedule is not that of the HLO that is shown; inspect it once more",

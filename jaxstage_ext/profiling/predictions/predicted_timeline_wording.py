@@ -1,0 +1,137 @@
+"""What a predicted timeline says in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jaxstage_ext.profiling.predictions.predicted_headline import ExposedLine, PredictedHeadline
+from jaxstage_ext.report.prediction import Estimator, Means, PredictedLoop, Prediction
+from jaxstage_ext.report.recording import Recording
+from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.units import duration, plural
+from jaxstage_ext.report.text.units import share as percent
+
+NAMES = {Estimator.XLA: "XLA's estimate", Estimator.OWN: "JAXStage's estimate"}
+"""What the time of a call is called that each estimator gives."""
+LEFT_OUT = (
+    "It leaves out host gaps and launch overhead, stragglers, contention of two collectives, the input pipeline, and "
+    "clocks below boost."
+)
+NEVER_COMPARED = "Never compared with a device."
+NO_OP = "the schedule names no instruction of the module that is shown"
+NO_LINE = "XLA gives no source line for it"
+NO_WORK = "The schedule has no work of a device."
+NO_GAPS = "Something is computed at all times."
+NOTHING_RUNS = "nothing runs then"
+NO_EVENT = "the schedule has no event of this instruction"
+NEEDS_COMPUTING = (
+    "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
+)
+_MEANS = {
+    Means.TABLES: ", by tables of measured matmuls and collectives",
+    Means.ANALYTICAL: ", by a formula alone",
+    Means.UNKNOWN: "; by what means is unknown",
+}
+_MATCHED = 0.99
+_WORTH_SAYING = 0.005
+_MOST_NAMED = 3
+
+
+def banner(prediction: Prediction) -> str:
+    """`Predicted for h100:8, nothing ran: XLA's latency-hiding scheduler estimates 6.45 ms a call, by tables of …`."""
+    head = f"Predicted for {prediction.target}, nothing ran"
+    if prediction.seconds is None:
+        takes = "how long a call takes is unknown"
+        if prediction.estimator is Estimator.XLA:
+            takes += ", since XLA's schedule leaves a part of it out"
+    elif prediction.estimator is Estimator.XLA:
+        takes = f"{prediction.estimator.value} estimates {duration(prediction.seconds)} a call"
+        takes += _MEANS[prediction.means]
+    else:
+        takes = f"{duration(prediction.seconds)} a call, put together by {prediction.estimator.value}"
+    return f"{head}: {takes}. {NEVER_COMPARED}"
+
+
+def exposed(headline: PredictedHeadline) -> str:
+    """How long collectives are exposed, the line of most of it, and what could hide that; "" for nothing."""
+    total, lines = exposed_seconds(headline), headline.exposed
+    if total is None or not total:
+        return "" if total is None else "No collective is exposed."
+    if not lines:
+        return f"Collectives that nothing hides take {duration(total)} a call."
+    first = f"{_collective(lines[0])} {'is' if lines[0].count == 1 else 'are'} exposed for {duration(lines[0].seconds)}"
+    if len(lines) == 1:
+        return f"{first[0].upper()}{first[1:]} a call{_hiding(lines[0])}."
+    return f"Collectives that nothing hides take {duration(total)} a call: {first}{_hiding(lines[0])}."
+
+
+def exposed_seconds(headline: PredictedHeadline) -> float | None:
+    """Seconds of a call in which collectives run that nothing hides: the estimator's own sum, else that of the lines."""
+    if headline.prediction.exposed is not None:
+        return headline.prediction.exposed
+    if headline.prediction.seconds is None:
+        return None
+    return sum(one.seconds for one in headline.exposed)
+
+
+def _collective(one: ExposedLine) -> str:
+    what = f"the {one.kind}" if one.count == 1 else f"the {plural(one.count, one.kind)}"
+    return f"{what} of {one.line}" if one.line else f"{what} of an unknown line"
+
+
+def _hiding(one: ExposedLine) -> str:
+    if not one.independent_line or not one.independent:
+        return ""
+    return f"; work at {one.independent_line} comes after it and does not need its result"
+
+
+def notes(prediction: Prediction) -> Iterator[str]:
+    """What a prediction leaves out, assumes and does not know, a sentence each."""
+    yield LEFT_OUT
+    if prediction.network:
+        yield f"Between hosts it assumes {prediction.network}."
+    if prediction.matched < _MATCHED:
+        yield (
+            f"{percent(prediction.matched)} of the time is of instructions of the module that is shown; of the rest the "
+            "line is unknown."
+        )
+    if prediction.weighted:
+        yield (
+            f"{duration(prediction.weighted)} of it is no estimate but our lower bound: XLA gave these instructions only "
+            "a weight for its order."
+        )
+    if prediction.unknown:
+        some_names = some(prediction.unknown, _MOST_NAMED)
+        yield f"{plural(len(prediction.unknown), 'instruction')} without a known time left out: {some_names}."
+    for loop in prediction.loops[:_MOST_NAMED]:
+        yield _loop(loop)
+    if len(prediction.loops) > _MOST_NAMED:
+        yield f"So it is for {plural(len(prediction.loops) - _MOST_NAMED, 'more loop')}."
+
+
+def _loop(loop: PredictedLoop) -> str:
+    if loop.count is None:
+        return f"One iteration of {loop.name} is drawn, {duration(loop.seconds)}; how many there are is unknown."
+    return f"One of {plural(loop.count, 'iteration')} of {loop.name} is drawn, {duration(loop.seconds)} each."
+
+
+def part(recording: Recording) -> str:
+    """A prediction among other timelines: `step, predicted for h100:8`."""
+    target = recording.prediction.target if recording.prediction is not None else "nothing"
+    return f"{recording.title}, predicted for {target}"
+
+
+def mode(prediction: Prediction) -> str:
+    """Whose estimates the times are."""
+    return f"estimated by {prediction.estimator.value}"
+
+
+def coverage(events: int, attributed: float, has_work: bool) -> str:
+    """How many instructions are predicted, and how much of their time has a source line."""
+    predicted = f"{plural(events, 'instruction')} predicted"
+    return f"{predicted}, {percent(attributed)} of their time attributed to source lines" if has_work else predicted
+
+
+def window(seconds: float, computes: float) -> str:
+    """`computes 4.2 ms of the 6.1 ms drawn`."""
+    return f"computes {duration(computes)} of the {duration(seconds)} drawn"

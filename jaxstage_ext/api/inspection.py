@@ -294,7 +294,7 @@ class Inspection(StagedCall):
         budget: float = 120.0,
         progress: Progress | None = None,
     ) -> WhatIf:
-        """The same program under other sets of XLA flags, ranked by XLA's own estimate of its time.
+        """The same program under other sets of XLA flags, ranked by the estimate of its time.
 
         Each set is compiled in a worker for the same target, traced and lowered as it was; JAX's caches and settings
         stay as they are. A row says what changed: estimate, exposed collectives, memory, how many collectives and

@@ -32,7 +32,7 @@ class Compared:
 
 
 def compared(program: TimedProgram, target: str | None = None) -> Compared:
-    """A program, measured here and predicted; `target` is the kernel's own device as a target that XLA estimates for."""
+    """A program, measured here and predicted; `target` is what its device is called as a target."""
     work = _work(jaxstage_ext.inspect(program.fn, *program.arguments))
     estimate = (
         None if target is None else _estimate(jaxstage_ext.inspect(program.fn, *program.arguments, target=target))

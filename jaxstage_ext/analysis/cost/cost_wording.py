@@ -166,8 +166,6 @@ def expected(seconds: float, interval: tuple[float, float], rests_on: tuple[floa
     )
 
 
-NEVER_COMPARED = "never compared with a device"
-"""Of estimates for devices on which nobody has measured the programs."""
 NOT_EXPECTED_ELSEWHERE = "expected times rest on programs measured on a CPU; this one is for another device"
 NOT_EXPECTED_OF_SEVERAL = "expected times rest on programs of one device; this one runs on several"
 NOT_EXPECTED_UNKNOWN = "the lower bound of a part is unknown, so the expected time is"

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
-from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, CallStep, Role, Stream
+from jaxstage_ext.analysis.predicted.predicted_steps import CallStep, EstimateSource, Role, Stream
 from jaxstage_ext.analysis.predicted.schedule_match import ScheduleMatch
 from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS, Module
 from jaxstage_ext.ir.schedules.written_schedule import ComputationSchedule, WrittenSchedule

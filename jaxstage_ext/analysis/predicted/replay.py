@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, CallStep, Role, Stream
+from jaxstage_ext.analysis.predicted.predicted_steps import CallStep, EstimateSource, Role, Stream
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A program compiled with sets of XLA flags, ranked by XLA's own estimate of its time."""
+"""A program compiled with sets of XLA flags, ranked by the estimate of its time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LIMIT, _LEAST = "time limit", 1.0
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """The program as it is, and with each set of flags, the shortest by XLA's estimate first."""
+    """The program as it is, and with each set of flags, the shortest estimate first."""
 
     base: WhatIfRow
     rows: Sequence[WhatIfRow]
@@ -56,7 +56,7 @@ class WhatIf:
         counts = [row.counts for row in self.rows]
         columns = {
             "flags": Column([row.label for row in self.rows]),
-            "estimate": Column([row.seconds for row in self.rows], "s", "of one call, by XLA's scheduler"),
+            "estimate": Column([row.seconds for row in self.rows], "s", "of one call; notes say whose"),
             "exposed": Column([row.exposed for row in self.rows], "s", "collectives that nothing hides"),
             "lower bound": Column([row.bound for row in self.rows], "s"),
             "memory": Column([row.memory for row in self.rows], "B", "that XLA allocates on one device"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jaxstage_ext.profiling.predictions.predicted_timeline_wording import NAMES
 from jaxstage_ext.program.comparing.what_if_row import ScheduleCounts, WhatIfRow
+from jaxstage_ext.report.prediction import Prediction
 from jaxstage_ext.report.text.units import plural, scaled, share
 
 BASE = "as it is"
@@ -29,6 +31,11 @@ def changed(row: WhatIfRow, base: WhatIfRow) -> str:
     return "; ".join(parts if row.is_comparable else [*parts, ESTIMATED_OTHERWISE])
 
 
+def _named(prediction: Prediction | None) -> str:
+    """`XLA's estimate for h100:8`."""
+    return f"{NAMES[prediction.estimator]} for {prediction.target}" if prediction is not None else ""
+
+
 def _counts(own: ScheduleCounts, before: ScheduleCounts) -> list[str]:
     kinds = dict.fromkeys([*before.collectives, *own.collectives])
     pairs = [(kind, before.collectives.get(kind, 0), own.collectives.get(kind, 0)) for kind in kinds]
@@ -38,17 +45,16 @@ def _counts(own: ScheduleCounts, before: ScheduleCounts) -> list[str]:
 
 
 def headline(rows: Sequence[WhatIfRow], base: WhatIfRow) -> str:
-    """Which set is best by XLA's estimate, and what it gains; why there is no estimate, where there is none."""
+    """Which set is best by the estimate, and what it gains; why there is no estimate, where there is none."""
     if base.seconds is None:
         return f"No estimate of the time: {base.why_no_estimate}. Ordered by lower bound, then by memory needed."
     estimated = [row for row in rows if row.seconds is not None and row.is_comparable]
     best = min(estimated, key=lambda row: row.seconds or 0.0, default=base)
-    target = base.prediction.target if base.prediction is not None else ""
-    whole = f"{scaled(base.seconds, 's')} that XLA estimates for {target}"
+    whole = f"{scaled(base.seconds, 's')} ({_named(base.prediction)})"
     gained = base.seconds - (best.seconds or 0.0)
     if best is base or gained <= _LEAST * base.seconds:
-        return f"None of {plural(len(estimated) - 1, 'set')} of flags makes the {whole} shorter."
-    return f"{best.label} saves {share(gained / base.seconds)} of the {whole}: {scaled(best.seconds or 0.0, 's')}."
+        return f"None of {plural(len(estimated) - 1, 'set')} of flags gives less than {whole}."
+    return f"{best.label} saves {share(gained / base.seconds)}: {scaled(best.seconds or 0.0, 's')} in place of {whole}."
 
 
 def not_compiled(why: str) -> str:
@@ -72,6 +78,6 @@ def not_tried(count: int) -> str:
 
 
 ESTIMATE_NOTE = (
-    "Times are what XLA's latency-hiding scheduler believes, never compared with a device; a flag may also change what "
-    "it leaves out, such as launches and contention among collectives."
+    "Times are estimates, never compared with a device; a flag may also change what they leave out, such as launches "
+    "and contention among collectives."
 )

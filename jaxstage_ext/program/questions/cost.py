@@ -93,7 +93,7 @@ class Costs:
         """
         program, roof = self._program, self.roofline
         if not is_for_this_machine(program):
-            raise Unavailable(f"{cost_wording.NOT_EXPECTED_ELSEWHERE} ({cost_wording.NEVER_COMPARED})")
+            raise Unavailable(cost_wording.NOT_EXPECTED_ELSEWHERE)
         if device_count(program) > 1:
             raise Unavailable(cost_wording.NOT_EXPECTED_OF_SEVERAL)
         if not roof.total or np.isnan(roof.seconds).any():

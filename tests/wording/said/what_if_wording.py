@@ -6,11 +6,13 @@ from wordings import constants
 
 from jaxstage_ext.program.comparing import what_if_wording as wording
 from jaxstage_ext.program.comparing.what_if_row import ScheduleCounts, TrialEnd
+from jaxstage_ext.report.prediction import Estimator
 
 
 def _row(label: str, seconds: float | None, counts: ScheduleCounts | None, **more: object) -> SimpleNamespace:
     row = SimpleNamespace(label=label, seconds=seconds, counts=counts, program=object(), why="", end=TrialEnd.COMPILED)
-    row.prediction, row.why_no_estimate = SimpleNamespace(target="h100:8"), "XLA estimates no schedule for cpu:8"
+    row.prediction = SimpleNamespace(target="h100:8", estimator=Estimator.XLA)
+    row.why_no_estimate = "XLA estimates no schedule for cpu:8"
     row.is_comparable, row.options, row.is_same_as = True, {"xla_gpu_async_dot": True}, lambda base: False
     vars(row).update(more)
     return row

@@ -84,6 +84,7 @@ class CallSteps:
     def _by_xla(self, schedule: ComputationSchedule, depth: int) -> tuple[CallStep, ...]:
         rows, known, cost = (column.tolist() for column in (self._rows(schedule), self._known(schedule), schedule.cost))
         at = {row: place for place, row in enumerate(known) if row >= 0}
+        is_weight = schedule.is_weight.tolist()
         steps: list[CallStep] = []
         for place, (row, own) in enumerate(zip(rows, known, strict=True)):
             step = CallStep(row, self._name(row, own), cost=cost[place], memory=int(schedule.memory[place]))
@@ -94,6 +95,8 @@ class CallSteps:
                 step = replace(step, role=Role.BEGIN)
             elif opcode.endswith(b"-done") and begun in at:
                 step = self._end(replace(step, begun=at[begun]), steps, schedule, place)
+            elif is_weight[place]:
+                step = self._work(step)
             elif opcode.startswith(COLLECTIVE_KINDS) or (row >= 0 and row in self.bounds.exchanging):
                 step = replace(step, stream=Stream.COLLECTIVE)
             steps.append(step)
@@ -171,11 +174,11 @@ class CallSteps:
         stream = Stream.COLLECTIVE if step.row in self.bounds.exchanging else Stream.COMPUTE
         if step.row in self.own:
             return replace(step, cost=self.own[step.row], by=EstimateSource.CYCLES, stream=stream)
-        cost = self.bounds.microseconds(step.row)
+        cost = self.bounds.microseconds(step.row) if step.row >= 0 else math.nan
         if math.isnan(cost):
             self.unknown[step.name] = None
-            return replace(step, by=EstimateSource.UNKNOWN, stream=stream)
-        return replace(step, cost=cost, stream=stream)
+            return replace(step, cost=0.0, by=EstimateSource.UNKNOWN, stream=stream)
+        return replace(step, cost=cost, by=EstimateSource.BOUND, stream=stream)
 
     def _running(self, row: int, depth: int, step: CallStep) -> CallStep:
         """A loop, the longest branch of a conditional, or a call: its steps in place of its own time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 SCHEDULER_FLAG = "xla_gpu_enable_latency_hiding_scheduler"
+ANALYTICAL_FLAG = "xla_gpu_enable_analytical_latency_estimator"
 NETWORK = "25 GB/s per GPU and a round trip of 31 µs, XLA's default"
 _WITHOUT_TABLES = ("interpolator unavailable", "falling back to T-shirt sizes")
 
@@ -18,6 +19,7 @@ class NotPredicted(Enum):
     NOTHING_BESIDE = "nothing beside"
     NO_CYCLES = "no cycles"
     NO_CLOCK = "no clock"
+    WEIGHTS = "weights"
     LARGE = "large"
     UNREADABLE = "unreadable"
     OTHER_MODULE = "other module"
@@ -35,6 +37,8 @@ def why(kind: NotPredicted, what: str = "") -> str:
         "are in the roofline",
         NotPredicted.NO_CLOCK: f"no clock is on file for {what}, so XLA's estimated cycles are no times; its lower "
         "bounds are in the roofline",
+        NotPredicted.WEIGHTS: f"XLA has no times for this program on {what} and orders it by weights alone, which are "
+        "no estimate; its lower bounds are in the roofline",
         NotPredicted.LARGE: f"XLA's schedule is {what} bytes, more than is read",
         NotPredicted.UNREADABLE: f"XLA's schedule cannot be read: {what}",
         NotPredicted.OTHER_MODULE: "XLA compiled the program differently when it was asked for its schedule, so that "

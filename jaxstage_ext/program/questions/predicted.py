@@ -59,9 +59,11 @@ def _by_schedule(program: Program, progress: Progress | None) -> Timeline:
     """By the schedule that XLA's scheduler for GPUs wrote."""
     dumped = recompiled_schedule.dumped(program.staged, constants.spelled_out(program.jax_traced), progress)
     written = _read(program, dumped)
+    if not written.has_estimates:
+        raise Unavailable(wording.why(NotPredicted.WEIGHTS, str(program.target)))
     match = schedule_match.match(written.module, program.module)
     steps = CallSteps(_bounds(program), _trips(program), written, match)
-    means = Means.ANALYTICAL if wording.is_analytical(dumped.log) else Means.TABLES
+    means = _means(program, dumped.log)
     peaks = [int(one.statistics[written_schedule.MEMORY_PEAK]) for one in written.computations]
     return _timeline(
         program, steps, PredictionBasis(Estimator.XLA, means, max(peaks, default=0) or None, _network(program))
@@ -120,8 +122,10 @@ def _absent(program: Program, dumped: DumpedSchedule) -> tuple[NotPredicted, str
         return NotPredicted.LARGE, f"{dumped.size:,}"
     if program.target.kind == "a100":
         return NotPredicted.NO_SCHEDULER, str(program.target)
-    flags = {**dict(program.call.compiler_options or {})}
-    if str(flags.get(wording.SCHEDULER_FLAG)).lower() == "false":
+    options, environment = program.call.compiler_options or {}, program.staged.environment
+    given = str(options.get(wording.SCHEDULER_FLAG, "")).lower()
+    flags = (environment and environment.variable("XLA_FLAGS")) or ""
+    if given == "false" or (not given and f"{wording.SCHEDULER_FLAG}=false" in flags):
         return NotPredicted.FLAG, wording.SCHEDULER_FLAG
     return NotPredicted.NOTHING_BESIDE, ""
 
@@ -138,6 +142,13 @@ def _bounds(program: Program) -> InstructionBounds:
 
 def _trips(program: Program) -> Mapping[int, int | None]:
     return {row: None if loop.trips is None else int(loop.trips) for row, loop in work(program).loops.trips.items()}
+
+
+def _means(program: Program, log: str) -> Means:
+    """Tables, unless XLA logs that it lacks them, or is told to do without."""
+    options = program.call.compiler_options or {}
+    is_told = str(options.get(wording.ANALYTICAL_FLAG, "")).lower() == "true"
+    return Means.ANALYTICAL if is_told or wording.is_analytical(log) else Means.TABLES
 
 
 def _network(program: Program) -> str:

@@ -15,7 +15,6 @@ from jaxstage_ext.analysis.sharding.value_tables import Shardings
 from jaxstage_ext.findings.found import Findings
 from jaxstage_ext.findings.found import found as findings
 from jaxstage_ext.ir.passes.pipeline import Pipeline
-from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.behaviour.call_dispatch import dispatch
 from jaxstage_ext.program.behaviour.effects import effects
 from jaxstage_ext.program.comparing import comparison
@@ -40,7 +39,6 @@ from jaxstage_ext.program.questions.layouts import Layouts, layouts
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.named_dimensions import dimensions
 from jaxstage_ext.program.questions.passes import passes
-from jaxstage_ext.program.questions.predicted import predicted
 from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.running import execution, reproducer
 from jaxstage_ext.program.running.reproducer import Reproducer
@@ -50,6 +48,7 @@ from jaxstage_ext.report.table import Table
 
 if TYPE_CHECKING:
     from jaxstage_ext.panel.showing.page import WrittenPage
+    from jaxstage_ext.panel.showing.shown_prediction import ShownPrediction
     from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
     from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
 
@@ -244,7 +243,7 @@ class Inspection(StagedCall):
         return shown_timeline.shown(self.program)
 
     @property
-    def predicted(self) -> Timeline:
+    def predicted(self) -> ShownPrediction:
         """One call on one device of the target, as XLA predicts it before anything runs: a timeline.
 
         It is what XLA's latency-hiding scheduler believed when it ordered the instructions, from its tables of measured
@@ -253,7 +252,9 @@ class Inspection(StagedCall):
 
         Raises Unavailable with the reason where XLA predicts nothing, as for a CPU, and what a compile raises.
         """
-        return predicted(self.program)
+        from jaxstage_ext.panel.showing import shown_prediction
+
+        return shown_prediction.shown(self.program)
 
     def row(self) -> TargetFigures:
         """The row of `compare` for this target."""

@@ -45,9 +45,10 @@ from jaxstage_ext.profiling.predictions import (
     predicted_timeline_wording,
     prediction_check,
 )
-from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives
+from jaxstage_ext.profiling.predictions.call_times import longest_line, with_calls
+from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives, run_at_once
 from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
-from jaxstage_ext.profiling.predictions.instruction_runs import measured_run, predicted_run
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns, measured_run, predicted_run
 from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
 from jaxstage_ext.profiling.predictions.predicted_tables import of_prediction
 from jaxstage_ext.profiling.xplane import module_runs
@@ -145,9 +146,20 @@ class Timeline:
         if name not in self._tables:
             read = getattr(event_tables, name)
             table = read(self.recording, self.places, self.work)
-            table = of_prediction(table) if self.is_predicted else table
+            table = self._of_call(of_prediction(table), name) if self.is_predicted else table
             self._tables[name] = self._without_shares(table) if self.unrecorded else table
         return self._tables[name]
+
+    def _of_call(self, table: Table, name: str) -> Table:
+        """A table of a prediction; by instruction or line, with the seconds of a call where loops are drawn once."""
+        prediction, by = self.recording.prediction, name.removeprefix("by_")
+        if prediction is None or not prediction.loops or by not in prediction_check.GROUPS:
+            return table
+        return with_calls(table, self._predicted_run, by)
+
+    @cached_property
+    def _predicted_run(self) -> InstructionRuns:
+        return predicted_run(self.recording, self.places, self.work)
 
     def _without_shares(self, table: Table) -> Table:
         """A table whose times leave out work without an event."""
@@ -198,7 +210,7 @@ class Timeline:
         "independent" is computation after it, in its computation, that neither needs its result nor hides a collective
         yet, as the graph of the module proves; "independent line" the line of most of that.
         """
-        return exposed_table(self._exposed)
+        return exposed_table(self._exposed, run_at_once(self.work))
 
     @cached_property
     def _exposed(self) -> list[ExposedCollective]:
@@ -279,7 +291,7 @@ class Timeline:
             raise ValueError(
                 check_wording.NOT_MEASURED_EITHER if self.is_predicted else check_wording.NOT_OF_PREDICTION
             )
-        own = predicted_run(self.recording, self.places, self.work)
+        own = self._predicted_run
         other = measured_run(measured.recording, measured.places, measured.work, own.module)
         idle = sum(time.idle.total for time in measured.device_times) / SECOND / max(other.runs, 1)
         return prediction_check.prediction_check(own, other, idle, by)
@@ -362,7 +374,8 @@ class Timeline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
         if (prediction := self.recording.prediction) is None:
             return self._read_headline()
-        made = predicted_headline(prediction, self._exposed)
+        longest = longest_line(self.recording, self.places, self.work)
+        made = predicted_headline(prediction, self._exposed, longest)
         return replace(self._read_headline(), predicted=made)
 
     def _read_headline(self) -> Headline:

@@ -16,8 +16,8 @@ from jaxstage_ext.program.behaviour.effects import effects, has_effects
 from jaxstage_ext.program.device import out_of_memory as exhausted
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.machine_code.kernels import kernels
+from jaxstage_ext.program.predicting.chosen_timeline import timeline_kinds
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions.chosen_timeline import timeline_kinds
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.dtypes import changes_dtypes, dtypes
 from jaxstage_ext.program.questions.layouts import layouts

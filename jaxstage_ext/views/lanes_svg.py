@@ -25,11 +25,12 @@ def lanes_svg(timeline: Timeline, window: Window | None = None, title: str = "",
     strips, _ = lane_strips(timeline, WIDTH - LABELS, window, most)
     height = TOP + ROW * max(1, len(strips)) + 8
     boxes = _boxes(timeline, strips, window)
+    above = _axis(window, height) + _predicted(timeline)
     body = "".join(_lane(strip, TOP + ROW * at) for at, strip in enumerate(strips))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         f'font-family="sans-serif" font-size="11"><title>{escape(clean(title or timeline.recording.title))}</title>'
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>{_axis(window, height)}{_predicted(timeline)}{body}{"".join(boxes)}</svg>'
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>{above}{body}{"".join(boxes)}</svg>'
     )
 
 

@@ -103,8 +103,11 @@ def html(program: Program, most: int, source: bool | None = None) -> Html:
     It is with or without source, None for the default.
     """
     timeline = _known(program)
-    if timeline is None:
-        return markup.NOTHING
+    return markup.NOTHING if timeline is None else html_of(timeline, program, most, source)
+
+
+def html_of(timeline: Timeline, program: Program, most: int, source: bool | None = None) -> Html:
+    """The HTML form of one of a program's timelines; see `html`."""
     texts = _line_texts(program, source)
     parts = Parts()
     head = parts.get("The timeline", functools.partial(_head_html, timeline), markup.NOTHING)
@@ -122,9 +125,9 @@ def _known(program: Program) -> Timeline | None:
     """The measured timeline, else the predicted one if somebody has looked at it. Computes nothing."""
     if program.timeline is not None:
         return program.timeline
-    from jaxstage_ext.program.questions.predicted import predicted
+    from jaxstage_ext.program.predicting.chosen_timeline import looked_at_prediction
 
-    return predicted.known(program)
+    return looked_at_prediction(program)
 
 
 def _shown(timeline: Timeline) -> list[TimelineTable]:

@@ -14,7 +14,7 @@ from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
-from jaxstage_ext.store import entry
+from jaxstage_ext.store import cache, entry
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,14 @@ def dumped(staged: stages.Staged, large_constants: bool, progress: Progress | No
 
     made, _ = prepared.once(prepared.key("schedule"), partial(_read, digest), recompile, staged.limits, progress)
     return made
+
+
+def is_at_hand(staged: stages.Staged) -> bool:
+    """Whether the schedule came with the program's compile, and is kept, so that nothing is compiled for it."""
+    executable = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
+    if not isinstance(executable, Executable) or executable.text is None:
+        return False
+    return executable.schedule is not None or cache.get(preparation.prepared(staged).key("schedule") or "") is not None
 
 
 def _of_answer(answer: Mapping[str, Any], same: bool = True) -> DumpedSchedule:

@@ -35,6 +35,7 @@ _INSTRUCTIONS = {
     "dtype": "dtype",
     "FLOPs": "FLOPs",
     "bytes": "bytes",
+    "estimated": "estimated",
     "time": "time",
     "FLOP/s": "FLOP/s",
     "bytes/s": "B/s",
@@ -55,7 +56,14 @@ _EQUATIONS = {
     "runs": "runs",
     "scope": "scope",
 }
-_TOTALS = {"FLOPs": "FLOPs", "bytes": "bytes", **_WORK, "instructions": "instrs", "equations": "eqns"}
+_TOTALS = {
+    "FLOPs": "FLOPs",
+    "bytes": "bytes",
+    "estimated": "estimated",
+    **_WORK,
+    "instructions": "instrs",
+    "equations": "eqns",
+}
 _GROUP_TITLES = {"scope": "name scope", "opcode": "operation"}
 _OF_BYTES = ("bytes", "bytes read", "bytes written", "intensity")
 _MAY_BE_UNKNOWN = {"line", "scope", "dtype"}
@@ -86,7 +94,7 @@ def _get_ledger(programs: Programs, params: Params, progress: jobs.JobProgress) 
     costs = _costs(programs, params, progress)
     work, roof = costs.work, costs.roofline
     return {
-        "verdict": roof.verdict,
+        "verdict": " ".join(costs.verdicts),
         "bound": roof.bounded_by,
         "shares": roof.shares,
         "device": roof.title,

@@ -28,6 +28,10 @@ NOTHING = (
     "Nothing to compare: the profile has one step. Profile several with %profile -n 3 CALL, or open two profiles "
     "with %timeline A B."
 )
+NO_PROFILE = (
+    "Nothing to compare with: open a profile of the call with %timeline FILE --with INSPECTION, and its instructions "
+    "are compared with these estimates."
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def _get_comparison(programs: Programs, params: Params, progress: jobs.JobProgre
     listed = [{"key": part.key, "title": part.title[:200], "seconds": part.seconds} for part in parts]
     empty = {"parts": listed, "columns": []}
     if len(parts) < 2:
-        return empty | {"nothing": NOTHING}, []
+        return empty | {"nothing": NO_PROFILE if timeline.is_predicted else NOTHING}, []
     before, after = _chosen(params, parts)
     progress("comparing")
     try:

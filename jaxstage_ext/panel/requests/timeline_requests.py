@@ -24,7 +24,7 @@ from jaxstage_ext.profiling.lanes.lane_rows import lane_order, lane_rows
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, tile_grid
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.questions.chosen_timeline import chosen_kind, timeline_kinds
+from jaxstage_ext.program.predicting.chosen_timeline import chosen_kind, timeline_kinds
 from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
 from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.unavailable import Unavailable

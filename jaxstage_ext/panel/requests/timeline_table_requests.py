@@ -20,7 +20,7 @@ from jaxstage_ext.report.table import Column, Table, plain
 MOST_ROWS = 20_000
 """Rows that are sent; the rest are smaller."""
 LONGEST_TEXT = 500
-_TIMES = {"share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
+_TIMES = {"call": "a call", "share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
 _RATES = {"FLOP/s": "FLOP/s", "bytes/s": "bytes/s", "of roof": "of roof"}
 
 
@@ -130,9 +130,15 @@ def _get_table(programs: Programs, params: Params, progress: jobs.JobProgress) -
     if part is not None and part[0] == part[1]:
         raise BadRequest("the selected range is empty")
     table = read(program, timeline, name, part)
-    result, buffers = packed(table, TABLES[name].titles)
+    result, buffers = packed(table, _titles(name, timeline))
     spans = _spans(table) if TABLES[name].has_spans else []
     return result | {"spans": spans, "nothing": " ".join(table.notes)}, buffers
+
+
+def _titles(name: str, timeline: Timeline) -> Mapping[str, str]:
+    """Those of a table; a device that is predicted is not idle but waits."""
+    waits = {"duration": "no compute for"} if name == "gaps" and timeline.is_predicted else {}
+    return {**TABLES[name].titles, **waits}
 
 
 def _spans(table: Table) -> Sequence[tuple[float, float]]:

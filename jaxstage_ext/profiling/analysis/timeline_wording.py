@@ -63,13 +63,8 @@ def findings_of_prediction(headline: Headline) -> str:
         return ""
     if headline.bound is Bound.NOTHING:
         return predicted_wording.NO_WORK
-    return " ".join(
-        filter(None, [f"{_capitalised(_leading(headline))}.", predicted_wording.exposed(headline.predicted)])
-    )
-
-
-def _capitalised(words: str) -> str:
-    return words[:1].upper() + words[1:] if words.startswith("which ") else words
+    said = (predicted_wording.longest(headline.predicted), predicted_wording.exposed(headline.predicted))
+    return " ".join(filter(None, said))
 
 
 def _repeated(headline: Headline) -> str:

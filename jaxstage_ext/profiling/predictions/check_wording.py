@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jaxstage_ext.profiling.predictions.instruction_runs import RunTimes
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.units import duration, plural, signed
 
@@ -21,7 +21,7 @@ def unknown_group(by: str, groups: Sequence[str]) -> str:
     return f"cannot compare a prediction by {by!r}: give one of {', '.join(map(repr, groups))}"
 
 
-def notes(predicted: RunTimes, measured: RunTimes, idle: float) -> Iterator[str]:
+def notes(predicted: InstructionRuns, measured: InstructionRuns, idle: float) -> Iterator[str]:
     """What the times are of, what the estimate leaves out, and whether the profile is of another module."""
     if not measured.runs:
         yield "The profile does not say how often the module ran, so that nothing is known of one run."
@@ -32,8 +32,8 @@ def notes(predicted: RunTimes, measured: RunTimes, idle: float) -> Iterator[str]
     common = len(predicted.by_name.keys() & measured.by_name.keys())
     if not measured.module:
         yield (
-            f"The profile is of another module than {predicted.module or 'the one that is predicted'}: instructions are "
-            f"compared by their names alone, {common:,} of {len(predicted.by_name):,}."
+            f"The profile is of another module than {predicted.module or 'the one that is predicted'}: instructions "
+            f"are compared by their names alone, {common:,} of {len(predicted.by_name):,}."
         )
     elif common < len(predicted.by_name):
         yield f"{common:,} of {plural(len(predicted.by_name), 'predicted instruction')} are in the profile."

@@ -16,7 +16,9 @@ from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wor
 from jaxstage_ext.report.recording import NONE, SECOND, Recording
 from jaxstage_ext.report.table import Column, Table
 
-_AWAITED = (ACTIVITIES.index(Activity.COLLECTIVE), ACTIVITIES.index(Activity.COPY))
+_COMPUTE = ACTIVITIES.index(Activity.COMPUTE)
+_LEAST = 10**6
+"""Picoseconds up to which a gap is what XLA counts for beginning or ending asynchronous work."""
 
 
 class ComputeGap(NamedTuple):
@@ -39,7 +41,7 @@ def table(recording: Recording, places: OpPlaces, work: DeviceWork, times: Seque
         "device": Column([gap.device for gap in gaps]),
         "start": Column(np.array([gap.start for gap in gaps], float) / SECOND, "s", "since the call began"),
         "duration": Column(np.array([gap.duration for gap in gaps], float) / SECOND, "s", "without computation"),
-        "waits for": Column(names, "", "the collective or copy that runs then and ends first"),
+        "waits for": Column(names, "", "the collective, copy or other asynchronous work that runs for most of it"),
         "line": Column([labels[one] if one >= 0 else None for one in line], "", "its source line"),
         "row": Column([int(places.row[one]) if one >= 0 else NONE for one in op], "", "row of the HLO document"),
     }
@@ -53,6 +55,7 @@ def _longest(work: DeviceWork, times: Sequence[DeviceTime], most: int) -> list[C
         ComputeGap(time.device.title, start, end - start, _awaited(work, number, start, end))
         for number, time in enumerate(times)
         for start, end in _spans(complement(time.compute, *time.window))
+        if end - start > _LEAST
     ]
     return sorted(found, key=lambda gap: (-gap.duration, gap.start))[:most]
 
@@ -62,10 +65,12 @@ def _spans(free: Intervals) -> list[tuple[int, int]]:
 
 
 def _awaited(work: DeviceWork, device: int, start: int, end: int) -> int:
-    """The collective or copy that runs in a gap and ends first, where one runs."""
-    runs = (work.device == device) & np.isin(work.activity, _AWAITED)
+    """The asynchronous work that runs for most of a gap, loops around it aside; NONE where none runs."""
+    runs = (work.device == device) & (work.activity != _COMPUTE)
+    runs[work.nesting.parent[work.nesting.parent != NONE]] = False
     rows = np.flatnonzero(runs & (work.nesting.start < end) & (work.nesting.end > start))
-    return int(rows[np.argmin(work.nesting.end[rows])]) if len(rows) else NONE
+    inside = np.minimum(work.nesting.end[rows], end) - np.maximum(work.nesting.start[rows], start)
+    return int(rows[np.argmax(inside)]) if len(rows) else NONE
 
 
 def _name(recording: Recording, work: DeviceWork, event: int, op: int) -> str | None:

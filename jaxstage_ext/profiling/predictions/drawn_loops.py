@@ -6,10 +6,12 @@ import numpy as np
 
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.intervals import Numbers
-from jaxstage_ext.report.recording import Recording
+from jaxstage_ext.report.recording import SECOND, Recording
 
 UNKNOWN = 0
 """In place of a number of iterations that is not known."""
+_ROUNDED = 2
+"""Picoseconds by which rounding may move an event out of its loop."""
 
 
 def iterations(recording: Recording, work: DeviceWork) -> Numbers:
@@ -21,17 +23,7 @@ def iterations(recording: Recording, work: DeviceWork) -> Numbers:
     if recording.prediction is None:
         return often
     start, end = work.nesting.start, work.nesting.end
-    names = _names(recording, work)
     for loop in recording.prediction.loops:
-        for event in np.flatnonzero(names == loop.name).tolist():
-            inside = (start >= start[event]) & (end <= end[event]) & (work.device == work.device[event])
-            inside[event] = False
-            often[inside] *= loop.count or UNKNOWN
+        first, last = round(loop.start * SECOND) - _ROUNDED, round(loop.end * SECOND) + _ROUNDED
+        often[(start >= first) & (end <= last) & (loop.end > loop.start)] *= loop.count or UNKNOWN
     return often
-
-
-def _names(recording: Recording, work: DeviceWork) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    op = recording.events.op[work.event]
-    by_op = np.array([*recording.ops.name, ""], object)
-    by_event = np.array([*recording.names, ""], object)
-    return np.where(op >= 0, by_op[op], by_event[recording.events.name[work.event]])

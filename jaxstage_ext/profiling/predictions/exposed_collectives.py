@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jaxstage_ext.profiling.analysis.device_work import ACTIVITIES, Activity, DeviceWork
+from jaxstage_ext.profiling.analysis.intervals import union_by
 from jaxstage_ext.profiling.analysis.line_labels import line_labels
 from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.profiling.predictions import exposed_wording as wording
@@ -52,6 +53,14 @@ def exposed_collectives(recording: Recording, places: OpPlaces, work: DeviceWork
     order = rows[np.argsort(-(exposed[rows] * np.maximum(times[rows], 1)), kind="stable")].tolist()
     reader = _Reader(recording, places, work)
     return [reader.of(event, int(exposed[event]), int(times[event]), at) for at, event in enumerate(order)]
+
+
+def run_at_once(work: DeviceWork) -> bool:
+    """Whether a device runs several collectives at a time."""
+    rows = np.flatnonzero(work.activity == ACTIVITIES.index(Activity.COLLECTIVE))
+    start, end = work.nesting.start[rows], work.nesting.end[rows]
+    covered = union_by(work.device[rows], start, end)
+    return int((covered.end - covered.start).sum()) < int((end - start).sum())
 
 
 class _Reader:

@@ -26,7 +26,7 @@ class InstructionRun:
 
 
 @dataclass(frozen=True, eq=False)
-class RunTimes:
+class InstructionRuns:
     """The instructions of a module by name, and how many runs, those on several devices each, the times are of."""
 
     by_name: Mapping[str, InstructionRun]
@@ -35,16 +35,16 @@ class RunTimes:
     """Its name, "" where the recording has none of that name."""
 
 
-def predicted_run(recording: Recording, places: OpPlaces, work: DeviceWork) -> RunTimes:
+def predicted_run(recording: Recording, places: OpPlaces, work: DeviceWork) -> InstructionRuns:
     """The predicted time of each instruction, of all iterations of its loop; one drawn only once is of one."""
     op = recording.events.op[work.event]
     seconds = work.self_time * np.maximum(iterations(recording, work), 1) / SECOND
     total = np.bincount(op[op >= 0], seconds[op >= 0], len(recording.ops))
     names = [module.name for module in recording.modules[:1]]
-    return RunTimes(_named(recording, places, np.unique(op[op >= 0]), total, {}), 1, names[0] if names else "")
+    return InstructionRuns(_named(recording, places, np.unique(op[op >= 0]), total, {}), 1, names[0] if names else "")
 
 
-def measured_run(recording: Recording, places: OpPlaces, work: DeviceWork, module: str) -> RunTimes:
+def measured_run(recording: Recording, places: OpPlaces, work: DeviceWork, module: str) -> InstructionRuns:
     """The median time of each instruction over the runs in which it ran, of the module of this name.
 
     Where no module of the profile has the name, of all its modules. No run is known of events that name none.
@@ -60,7 +60,7 @@ def measured_run(recording: Recording, places: OpPlaces, work: DeviceWork, modul
     found = np.fromiter(median, np.int64, len(median))
     total = np.zeros(len(recording.ops))
     total[found] = list(median.values())
-    return RunTimes(_named(recording, places, found, total, runs), len(distinct), module if own else "")
+    return InstructionRuns(_named(recording, places, found, total, runs), len(distinct), module if own else "")
 
 
 def _medians(

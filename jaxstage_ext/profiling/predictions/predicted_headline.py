@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jaxstage_ext.profiling.predictions.call_line import CallLine
 from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective
 from jaxstage_ext.report.prediction import Prediction
 
@@ -29,20 +30,26 @@ class ExposedLine:
 
 @dataclass(frozen=True)
 class PredictedHeadline:
-    """What a prediction rests on, and its exposed collectives by line, that of the most time first."""
+    """What a prediction rests on, and its exposed collectives by line, that of the most time first.
+
+    `longest` is the line that makes most of a call; None where none is known.
+    """
 
     prediction: Prediction
+    longest: CallLine | None = None
     exposed: tuple[ExposedLine, ...] = ()
 
 
-def predicted_headline(prediction: Prediction, found: Sequence[ExposedCollective]) -> PredictedHeadline:
+def predicted_headline(
+    prediction: Prediction, found: Sequence[ExposedCollective], longest: CallLine | None = None
+) -> PredictedHeadline:
     """The headline of a prediction with these collectives, that of the most exposed time first."""
     groups: dict[tuple[str, str], list[ExposedCollective]] = {}
     for one in found:
         if one.exposed > 0:
             groups.setdefault((one.line, collective_kind(one.op)), []).append(one)
     lines = [_line(line, kind, members) for (line, kind), members in groups.items()]
-    return PredictedHeadline(prediction, tuple(sorted(lines, key=lambda one: -one.seconds)))
+    return PredictedHeadline(prediction, longest, tuple(sorted(lines, key=lambda one: -one.seconds)))
 
 
 def _line(line: str, kind: str, members: Sequence[ExposedCollective]) -> ExposedLine:

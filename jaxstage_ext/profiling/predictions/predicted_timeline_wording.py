@@ -27,6 +27,8 @@ NO_EVENT = "the schedule has no event of this instruction"
 NEEDS_COMPUTING = (
     "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
 )
+NO_ESTIMATE = "nothing estimates times for this device"
+PARTLY_UNKNOWN = "a part of the program has no estimate"
 _MEANS = {
     Means.TABLES: ", by tables of measured matmuls and collectives",
     Means.ANALYTICAL: ", by a formula alone",
@@ -52,21 +54,55 @@ def banner(prediction: Prediction) -> str:
     return f"{head}: {takes}. {NEVER_COMPARED}"
 
 
+def basis(prediction: Prediction) -> str:
+    """By what an estimate was made, and that nothing checked it."""
+    by = prediction.estimator.value if prediction.estimator is Estimator.OWN else "its latency-hiding scheduler"
+    network = f"; between hosts it assumes {prediction.network}" if prediction.network else ""
+    means = _MEANS[prediction.means] if prediction.estimator is Estimator.XLA else ""
+    return f"of one call on one device, by {by}{means}{network}. {NEVER_COMPARED} {LEFT_OUT}"
+
+
+def estimate(prediction: Prediction) -> str:
+    """`XLA's estimate: 6.45 ms a call, by tables of measured matmuls and collectives.`"""
+    name = NAMES[prediction.estimator]
+    if prediction.seconds is None:
+        return f"{name} is unknown: {PARTLY_UNKNOWN}."
+    means = _MEANS[prediction.means] if prediction.estimator is Estimator.XLA else ""
+    return f"{name}: {duration(prediction.seconds)} a call{means}; never compared with a device."
+
+
+def longest(headline: PredictedHeadline) -> str:
+    """The line that makes most of a call, its computation and exposed collectives; "" where none is known."""
+    one, seconds = headline.longest, headline.prediction.seconds
+    if one is None:
+        return "Which line takes the time is unknown."
+    share = f" ({percent(one.seconds / seconds)})" if seconds else ""
+    return f"{one.line} takes the most: {duration(one.seconds)} of a call{share}, exposed collectives included."
+
+
 def exposed(headline: PredictedHeadline) -> str:
     """How long collectives are exposed, the line of most of it, and what could hide that; "" for nothing."""
     total, lines = exposed_seconds(headline), headline.exposed
     if total is None or not total:
         return "" if total is None else "No collective is exposed."
     if not lines:
-        return f"Collectives that nothing hides take {duration(total)} a call."
-    first = f"{_collective(lines[0])} {'is' if lines[0].count == 1 else 'are'} exposed for {duration(lines[0].seconds)}"
+        return f"Exposed collectives take {duration(total)} a call."
+    first = f"{_collective(lines[0])} {duration(lines[0].seconds)}"
     if len(lines) == 1:
-        return f"{first[0].upper()}{first[1:]} a call{_hiding(lines[0])}."
-    return f"Collectives that nothing hides take {duration(total)} a call: {first}{_hiding(lines[0])}."
+        verb = "is" if lines[0].count == 1 else "are"
+        said = f"{_collective(lines[0])} {verb} exposed for {duration(lines[0].seconds)} a call"
+        return f"{said[0].upper()}{said[1:]}{_hiding(lines[0])}."
+    return f"Exposed collectives take {duration(total)} a call, {first}{_hiding(lines[0])}."
+
+
+def estimate_of_exposed(headline: PredictedHeadline) -> str:
+    """`By XLA's estimate …`, then what is exposed; "" for nothing."""
+    said = exposed(headline)
+    return f"By {NAMES[headline.prediction.estimator]}: {said[0].lower()}{said[1:]}" if said else ""
 
 
 def exposed_seconds(headline: PredictedHeadline) -> float | None:
-    """Seconds of a call in which collectives run that nothing hides: the estimator's own sum, else that of the lines."""
+    """Seconds of a call in which collectives run that nothing hides: the estimator's own sum, else the lines'."""
     if headline.prediction.exposed is not None:
         return headline.prediction.exposed
     if headline.prediction.seconds is None:
@@ -82,7 +118,8 @@ def _collective(one: ExposedLine) -> str:
 def _hiding(one: ExposedLine) -> str:
     if not one.independent_line or not one.independent:
         return ""
-    return f"; work at {one.independent_line} comes after it and does not need its result"
+    work = f"{duration(one.independent)} of work after it"
+    return f"; {work}, most of it at {one.independent_line}, does not need its result"
 
 
 def notes(prediction: Prediction) -> Iterator[str]:
@@ -92,13 +129,13 @@ def notes(prediction: Prediction) -> Iterator[str]:
         yield f"Between hosts it assumes {prediction.network}."
     if prediction.matched < _MATCHED:
         yield (
-            f"{percent(prediction.matched)} of the time is of instructions of the module that is shown; of the rest the "
-            "line is unknown."
+            f"{percent(prediction.matched)} of the time is of instructions of the module that is shown; of the rest "
+            "the line is unknown."
         )
     if prediction.weighted:
         yield (
-            f"{duration(prediction.weighted)} of it is no estimate but our lower bound: XLA gave these instructions only "
-            "a weight for its order."
+            f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: for these instructions XLA "
+            "has only a weight for its order."
         )
     if prediction.unknown:
         some_names = some(prediction.unknown, _MOST_NAMED)

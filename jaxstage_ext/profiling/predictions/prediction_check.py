@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jaxstage_ext.profiling.predictions import check_wording as wording
-from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRun, RunTimes
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRun, InstructionRuns
 from jaxstage_ext.report.recording import NONE
 from jaxstage_ext.report.table import Column, Place, Table
 
@@ -35,7 +35,7 @@ def check(by: str) -> None:
         raise ValueError(wording.unknown_group(by, GROUPS))
 
 
-def prediction_check(predicted: RunTimes, measured: RunTimes, idle: float, by: str) -> Table:
+def prediction_check(predicted: InstructionRuns, measured: InstructionRuns, idle: float, by: str) -> Table:
     """One row an instruction or line, that of the most missed time first.
 
     `idle` is how long the device has nothing to run in one run of the profile, in seconds.

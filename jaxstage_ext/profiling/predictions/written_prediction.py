@@ -40,7 +40,8 @@ def read(saved: Any) -> Prediction | None:
 def _loop(saved: Any) -> PredictedLoop | None:
     if not isinstance(saved, Mapping) or (seconds := _number(saved.get("seconds"))) is None:
         return None
-    return PredictedLoop(_text(saved.get("name")), _whole(saved.get("count")), seconds)
+    start, end = (_number(saved.get(name)) or 0.0 for name in ("start", "end"))
+    return PredictedLoop(_text(saved.get("name")), _whole(saved.get("count")), seconds, start, end)
 
 
 def _list(value: Any) -> list[Any]:

@@ -10,11 +10,11 @@ from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.program.device.device_fit import device_fit
+from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind
+from jaxstage_ext.program.predicting.chosen_timeline import is_known as is_timeline_known
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answers import QUESTIONS, Answer
-from jaxstage_ext.program.questions.chosen_timeline import TimelineKind
-from jaxstage_ext.program.questions.chosen_timeline import is_known as is_timeline_known
 from jaxstage_ext.program.questions.collectives import collectives, count, exchanges
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.largest_array import largest_array

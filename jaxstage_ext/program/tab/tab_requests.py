@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 from jaxstage_ext.ir import operation_help
 from jaxstage_ext.program.machine_code.kernels import kernels
+from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind, chosen_kind, timeline_kinds
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import QUESTIONS
-from jaxstage_ext.program.questions.chosen_timeline import TimelineKind, chosen_kind, timeline_kinds
 from jaxstage_ext.program.questions.memory import memory
 from jaxstage_ext.program.questions.passes import passes
 from jaxstage_ext.program.searching.program_search import kept_search

@@ -14,8 +14,8 @@ from jaxstage_ext.panel.saving.page_replies import replies
 from jaxstage_ext.profiling.predictions import check_wording, predicted_timeline_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program import tabs
+from jaxstage_ext.program.predicting import chosen_timeline
 from jaxstage_ext.program.program import Program
-from jaxstage_ext.program.questions import chosen_timeline
 from jaxstage_ext.program.questions.predicted import predicted
 from jaxstage_ext.report.recording import EventKind
 from jaxstage_ext.report.unavailable import Unavailable
@@ -113,4 +113,6 @@ def test_still_forms_show_it_once_somebody_has_looked(program: Program) -> None:
 
     assert not any("nothing ran" in form for form in forms())
     predicted(program)
+    assert not any("nothing ran" in form for form in forms()), "its time alone is known for the header"
+    ask(program, "timeline")
     assert all("nothing ran" in form for form in forms())

@@ -38,7 +38,7 @@ def test_work_that_waits_for_it_is_not_independent() -> None:
         for one in STEP
     ]
     (row,) = predicted_timeline(waiting).exposed().rows()
-    assert row["independent"] == 0 and row["independent line"] is None
+    assert row["independent"] == 0 and row["independent line"] == exposed_wording.NONE
 
 
 def test_work_that_hides_another_collective_is_not_free() -> None:
@@ -61,15 +61,17 @@ def test_overlapping_collectives_share_the_exposed_time() -> None:
 
 
 def test_a_loop_counts_as_often_as_it_runs() -> None:
-    inside = [Planned("while.1", 0, 30, line=2), all_reduce("all-reduce.1", 10, 20, line=4)]
-    loop = PredictedLoop("while.1", 12, 30 * MICRO)
+    inside = [Planned("dot.1", 0, 5, line=2), all_reduce("all-reduce.1", 10, 20, line=4)]
+    loop = PredictedLoop("while.1", 12, 30 * MICRO, 5 * MICRO, 30 * MICRO)
     (row,) = predicted_timeline(inside, loops=(loop,)).exposed().rows()
     assert row["iterations"] == 12 and row["time"] == pytest.approx(240 * MICRO)
 
 
 def test_a_loop_of_unknown_length_says_so() -> None:
-    inside = [Planned("while.1", 0, 30, line=2), all_reduce("all-reduce.1", 10, 20, line=4)]
-    table = predicted_timeline(inside, loops=(PredictedLoop("while.1", None, 30 * MICRO),)).exposed()
+    inside = [Planned("dot.1", 0, 5, line=2), all_reduce("all-reduce.1", 10, 20, line=4)]
+    table = predicted_timeline(
+        inside, loops=(PredictedLoop("while.1", None, 30 * MICRO, 5 * MICRO, 30 * MICRO),)
+    ).exposed()
     assert table.figure((0, "iterations")).reason == exposed_wording.UNKNOWN_LOOP
     assert table["time"][0] == pytest.approx(20 * MICRO)
 

@@ -59,8 +59,8 @@ def test_what_the_estimate_leaves_out_is_said() -> None:
 
 
 def test_a_loop_is_compared_in_all_its_iterations() -> None:
-    loop = PredictedLoop("while.1", 3, 4 * MICRO)
-    drawn = predicted_timeline([Planned("while.1", 0, 4), Planned("dot.1", 0, 4)], loops=(loop,))
+    loop = PredictedLoop("while.1", 3, 4 * MICRO, 0.0, 4 * MICRO)
+    drawn = predicted_timeline([Planned("dot.1", 0, 4), Planned("dot.2", 4, 1)], loops=(loop,))
     row = next(row for row in drawn.against(measured()).rows() if row["op"] == "dot.1")
     assert row["predicted"] == pytest.approx(12 * MICRO)
 

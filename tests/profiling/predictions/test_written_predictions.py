@@ -40,7 +40,8 @@ def test_its_picture_and_its_speedscope_file_say_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [None, [], "XLA", {}, {"estimator": "somebody"}, {"estimator": "XLA", "means": [], "loops": 3, "unknown": [{}], "seconds": -1},
+    [None, [], "XLA", {}, {"estimator": "somebody"},
+     {"estimator": "XLA", "means": [], "loops": 3, "unknown": [{}], "seconds": -1},
      {"estimator": "XLA", "loops": [1, {"seconds": float("nan")}], "peak": 2**80, "matched": 7}],
 )  # fmt: skip
 def test_what_is_damaged_is_no_prediction_or_unknown_in_parts(damaged: object) -> None:

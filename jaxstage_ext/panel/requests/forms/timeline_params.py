@@ -7,7 +7,7 @@ from jaxstage_ext.panel.jobs import JobProgress
 from jaxstage_ext.panel.params import BadRequest, Params, Programs, quoted
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.questions.chosen_timeline import TimelineKind, chosen_kind, chosen_timeline, is_known
+from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind, chosen_kind, chosen_timeline, is_known
 from jaxstage_ext.report.recording import SECOND
 from jaxstage_ext.report.unavailable import Unavailable
 

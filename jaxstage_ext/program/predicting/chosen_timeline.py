@@ -18,6 +18,7 @@ class TimelineKind(StrEnum):
     PREDICTED = "predicted"
 
 
+_LOOKED_AT = "prediction looked at"
 _PREDICTING = ("gpu", "tpu")
 """Platforms for whose devices something predicts times; whether for this device and program, asking tells."""
 
@@ -47,8 +48,20 @@ def is_known(program: Program, kind: TimelineKind | None = None) -> bool:
     return program.timeline is not None
 
 
+def look_at_prediction(program: Program) -> None:
+    """Somebody has looked at the predicted timeline, so that still forms show it."""
+    program.results.put(_LOOKED_AT, True)
+
+
+def looked_at_prediction(program: Program) -> Timeline | None:
+    """The predicted timeline, if somebody has looked at it; its time alone may be known without."""
+    return predicted.known(program) if _LOOKED_AT in program.results else None
+
+
 def chosen_timeline(program: Program, kind: TimelineKind | None = None, progress: Progress | None = None) -> Timeline:
     """The timeline of a kind, None for the first that there is. Raises Unavailable where there is none, and why."""
     if chosen_kind(program, kind) is TimelineKind.PREDICTED:
-        return predicted(program, progress)
+        made = predicted(program, progress)
+        look_at_prediction(program)
+        return made
     return recorded_program.timeline(program)

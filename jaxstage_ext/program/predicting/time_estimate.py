@@ -1,0 +1,54 @@
+"""The estimated time of a call as every view has it, beside our bound and what was measured."""
+
+from __future__ import annotations
+
+from jaxstage_ext.core.recompile import recompiled_schedule
+from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wording
+from jaxstage_ext.profiling.predictions.predicted_headline import PredictedHeadline
+from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
+from jaxstage_ext.program.program import Program
+from jaxstage_ext.program.questions.predicted import predicted
+from jaxstage_ext.report.figure import Figure
+from jaxstage_ext.report.prediction import Prediction
+
+MOST_INSTRUCTIONS = 2_000
+"""Instructions up to which a schedule that came with the compile is read unasked: that takes less than 50 ms."""
+
+
+def cheap_prediction(program: Program) -> Timeline | None:
+    """The predicted timeline if it is known, or takes milliseconds; None otherwise. Compiles nothing."""
+    if (known := predicted.known(program)) is not None or not can_be_predicted(program):
+        return known
+    if len(program.module.names) > MOST_INSTRUCTIONS or not _is_at_hand(program):
+        return None
+    try:
+        return predicted(program)
+    except (ValueError, RuntimeError, OSError):  # why there is none is said where it is asked for
+        return None
+
+
+def _is_at_hand(program: Program) -> bool:
+    """Whether nothing is compiled for it: a TPU's module has the cycles of its instructions."""
+    return program.platform == "tpu" or recompiled_schedule.is_at_hand(program.staged)
+
+
+def known_prediction(program: Program) -> Prediction | None:
+    """What is predicted of a program, where that is known or takes milliseconds."""
+    known = cheap_prediction(program)
+    return known.recording.prediction if known is not None else None
+
+
+def known_headline(program: Program) -> PredictedHeadline | None:
+    """The headline of a program's prediction, where that is known or takes milliseconds."""
+    known = cheap_prediction(program)
+    return known.headline.predicted if known is not None else None
+
+
+def time_estimate(program: Program) -> Figure:
+    """The estimated seconds of a call; unknown, with the reason, where nothing estimates it or nobody has asked yet."""
+    if (prediction := known_prediction(program)) is None:
+        return Figure(None, wording.NEEDS_COMPUTING if can_be_predicted(program) else wording.NO_ESTIMATE)
+    if prediction.seconds is None:
+        return Figure(None, wording.PARTLY_UNKNOWN)
+    return Figure(prediction.seconds, remark=wording.basis(prediction))

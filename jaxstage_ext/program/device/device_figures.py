@@ -51,10 +51,10 @@ def measured_ceilings(
 _CEILINGS = "ceilings of this machine"
 
 
-def ensure_measured(program: Program, progress: Progress) -> None:
-    """Have the ceilings of a CPU program measured before they are needed, where nobody has, also after a wait."""
+def ensure_measured(program: Program, progress: Progress, waits: bool = True) -> None:
+    """Have the ceilings of a CPU program measured, where nobody has, before something without progress does."""
     if is_for_this_machine(program):
-        measured_ceilings(program, progress, waits=True)
+        measured_ceilings(program, progress, waits)
 
 
 def device_memory(program: Program) -> DeviceMemory:

@@ -26,8 +26,10 @@ _LONGER = 4.0
 """How many times longer it may take where other programs want the cores too, so that it gets as many runs."""
 TIMEOUT = 20.0
 """Seconds after which the measurement is given up."""
-MEMORY = 256 << 20
-"""Bytes of the worker's memory that an array takes at most; larger caches hold a part of it."""
+MEMORY = 128 << 20
+"""Bytes of the largest array, four times the caches of most machines; half of it where they are so large that either
+fits, as a server's that many share.
+"""
 STEP = "measuring the peaks of this machine's CPU, once"
 WAITING = "waiting for the running cell, to measure the peaks of this machine's CPU once"
 _PATIENCE = 60.0
@@ -142,6 +144,11 @@ def _try(progress: Progress) -> _Made:
     return _Made(measured)
 
 
+def _array(cached: int) -> int:
+    """Bytes of the array that is to lie beyond caches of so many bytes."""
+    return MEMORY // 2 if cached >= MEMORY else min(beyond(cached), MEMORY)
+
+
 def _ask(progress: Progress) -> MachineCeilings:
     from jaxstage_ext.worker import pool
 
@@ -150,7 +157,7 @@ def _ask(progress: Progress) -> MachineCeilings:
     request = {
         "method": "measure_ceilings",
         "seconds": SECONDS * min(max(1.0, load / machine_ceilings.cores()), _LONGER),
-        "memory": min(beyond(cached), MEMORY // 2),
+        "memory": _array(cached),
         "cache": cached // 2,
     }
     progress(0.0, STEP)

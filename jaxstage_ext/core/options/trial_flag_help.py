@@ -37,8 +37,8 @@ _PIPELINE = "moves {} of a loop into the iteration beside, where they overlap wi
 GPU = (
     _one(
         "xla_gpu_enable_latency_hiding_scheduler",
-        "false",
-        "schedules collectives without an estimate of what could hide them",
+        "true",
+        "orders instructions by an estimate of what hides collectives, also where XLA does not by default",
         _JAX_GPU,
     ),
     TrialFlags(

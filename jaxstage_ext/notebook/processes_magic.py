@@ -101,7 +101,7 @@ def _where(asked: ProcessesLine, shell: Any) -> None:
     found = job.where()
     lines = [*map(whereabouts_wording.where, found), whereabouts_wording.lost_coordinator(found)]
     if (calls := job.unequal_calls(found)) is not None:
-        lines.append(whereabouts_wording.unequal(calls))
+        lines += [whereabouts_wording.unequal(calls), whereabouts_wording.REMEDY]
     print("\n".join(filter(None, lines)))
 
 

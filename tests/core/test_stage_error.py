@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import pytest
 
@@ -44,6 +46,70 @@ def test_a_long_message_is_cut_before_it_is_searched(monkeypatch: pytest.MonkeyP
     error = failing("x" * 20_000).error
     assert error.message == "x" * 8000 + "… [12,000 characters left out]"
     assert [len(text) for text in searched] == [8000]
+
+
+class Compared:
+    """A static argument whose comparison raises."""
+
+    def __init__(self, raised: BaseException) -> None:
+        self.raised = raised
+
+    def __hash__(self) -> int:
+        return hash(type(self.raised))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Compared) or type(other.raised) is not type(self.raised):
+            return False
+        raise self.raised
+
+
+@jax.tree_util.register_pytree_node_class
+class Node:
+    """A node of a tree with such metadata."""
+
+    def __init__(self, raised: BaseException) -> None:
+        self.raised = raised
+
+    def tree_flatten(self) -> tuple[tuple[float], Compared]:
+        return (1.0,), Compared(self.raised)
+
+    @classmethod
+    def tree_unflatten(cls, metadata: Compared, values: tuple[float]) -> Node:
+        return cls(metadata.raised)
+
+
+def compares_static_arguments(raised: BaseException) -> None:
+    function = jax.jit(lambda x, key: x, static_argnums=1)
+    function(1.0, Compared(raised))
+    function(1.0, Compared(raised))
+
+
+def compares_trees(raised: BaseException) -> None:
+    assert jax.tree.structure(Node(raised)) == jax.tree.structure(Node(raised))
+
+
+def walks(raised: BaseException) -> None:
+    def visit(operation: Any) -> Any:
+        raise raised
+
+    jax.jit(lambda x: x).lower(1.0).compiler_ir("stablehlo").operation.walk(visit)
+
+
+@pytest.mark.parametrize("inside", [compares_static_arguments, compares_trees, walks])
+def test_an_interrupt_of_which_jax_makes_another_error_is_an_interrupt(inside: Callable[[BaseException], None]) -> None:
+    """C++ of JAX's makes a ValueError or a RuntimeError of whatever Python raises in it."""
+    for raised, is_stopped in ((KeyboardInterrupt(), True), (ZeroDivisionError("x"), False)):
+        with pytest.raises((ValueError, RuntimeError)) as caught:
+            inside(raised)
+        assert not isinstance(caught.value, KeyboardInterrupt)
+
+        def f(x: Any, raised: BaseException = raised) -> Any:
+            inside(raised)
+            return x
+
+        error = run(Call(f, (jnp.ones(3),))).error
+        assert error is not None and error.interrupted is is_stopped
+        assert isinstance(error.exception, KeyboardInterrupt) is is_stopped
 
 
 def test_an_error_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,10 @@ _AT_LINE = re.compile(r" at ([^\n]{1,300}?):(\d{1,9}):(\d{1,9}) \(([^()\n]{1,200
 """How JAX writes where an operation stands (`source_info_util.summarize`); columns count from 0."""
 _FRAME = '  File "'
 """How Python writes a frame."""
+_INTERRUPTED_INSIDE = re.compile(
+    r"(?:should be comparable using __eq__|^Exception raised in callback: ).*\nKeyboardInterrupt\b", re.DOTALL
+)
+"""How JAX words an interrupt that comes while C++ compares keys of a cache, or walks over a module, in Python."""
 
 
 def explain(stage: str, error: BaseException) -> StageError:
@@ -44,6 +48,17 @@ def _said_line(error: BaseException) -> SourceSpan | None:
 def is_interrupt(error: BaseException) -> bool:
     """Whether the user ended the stage: by an interrupt, or by stopping the worker that compiled."""
     return isinstance(error, KeyboardInterrupt) or (isinstance(error, WorkerDied) and error.cause == "stopped")
+
+
+def as_interrupt(error: BaseException) -> BaseException:
+    """The KeyboardInterrupt of which JAX has made this error, with its traceback; any other error as it is."""
+    if not isinstance(error, ValueError | RuntimeError):
+        return error
+    if not isinstance(error.__cause__, KeyboardInterrupt) and not _INTERRUPTED_INSIDE.search(
+        bounded_str(error, _ASKED)
+    ):
+        return error
+    return KeyboardInterrupt().with_traceback(_traceback_of(error))
 
 
 _traceback_of: Callable[[BaseException], TracebackType | None]

@@ -127,7 +127,8 @@ def _timed(staged: Staged, stage: Stage, on_change: Callable[[], None]) -> None:
             stage.value = definition.run(staged, stage) if given is None else given.make(staged.target)
             stage.state = DONE
         except BaseException as error:  # SystemExit and GeneratorExit of the user's function too
-            stage.error, stage.state = error, INTERRUPTED if stage_error.is_interrupt(error) else FAILED
+            stage.error = stage_error.as_interrupt(error)
+            stage.state = INTERRUPTED if stage_error.is_interrupt(stage.error) else FAILED
     wall = time.perf_counter() - started
     if given is not None and not given.is_made:
         stage.is_given = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from jaxstage_ext.processes.inside.engine_call import VALUE, EngineCall
 _PACKAGE = "jaxstage_ext"
 _DEAD = "EngineError"
 """The error of ipyparallel's for an engine that has ended."""
+_HEARD_EARLY, _PAUSE = 2.0, 0.01
+"""Seconds by which ipyparallel may hear of an end before the process can be waited for, and between two looks."""
 
 HowItEnded = Callable[[EngineProcess], str | None]
 """What is known of the end of a process; None while it runs, or where nothing can be known of it."""
@@ -35,10 +38,17 @@ class ClientChannel:
         """What is known of the end of a process; None while it runs, or where nothing can be known of it."""
         return self._how(process)
 
+    def how_it_has_ended(self, process: EngineProcess) -> str:
+        """How a process has ended of whose end ipyparallel has heard, perhaps before the process can be waited for."""
+        heard = time.monotonic()
+        while (how := self._how(process)) is None and time.monotonic() - heard < _HEARD_EARLY:
+            time.sleep(_PAUSE)
+        return how or ENDED
+
     def send(self, process: EngineProcess, call: EngineCall) -> PendingAnswer:
         """Have a process make a call. Raises JobLost where the client is closed."""
         if process.engine not in self.client.ids:
-            return _Dead(process, self.how_it_ended(process) or ENDED)
+            return _Dead(process, self.how_it_has_ended(process))
         return _Sent(self, process, call)
 
 
@@ -65,7 +75,7 @@ class _Sent:
             view = self._channel.client.direct_view(self._process.engine)
             return view.apply_async(self._call)
         except IndexError:  # it has ended since
-            self._ended = self._channel.how_it_ended(self._process) or ENDED
+            self._ended = self._channel.how_it_has_ended(self._process)
             return None
         except RuntimeError as error:
             raise JobLost(wording.CLIENT_CLOSED) from error
@@ -100,7 +110,7 @@ class _Sent:
         """What ipyparallel says instead of an outcome."""
         name, text = getattr(error, "ename", type(error).__name__), str(getattr(error, "evalue", error))
         if name == _DEAD:
-            return died(self._process, self._channel.how_it_ended(self._process) or ENDED)
+            return died(self._process, self._channel.how_it_has_ended(self._process))
         is_missing = name == "ModuleNotFoundError" and _PACKAGE in text
         kind = FailureKind.NOT_INSTALLED if is_missing else FailureKind.RAISED
         return EngineAnswer(self._process.process, failure=EngineFailure(kind, name, text))

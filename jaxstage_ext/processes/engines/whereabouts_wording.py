@@ -26,6 +26,7 @@ _ACTIVITIES = {
     EngineActivity.UNKNOWN: "unknown",
 }
 NOT_HERE = "its notes are on another host"
+REMEDY = "%processes end K ends process K, %processes restart begins all anew"
 
 
 def other_host(host: str) -> str:
@@ -99,4 +100,4 @@ def _finished(found: UnequalCalls) -> str:
 def no_answer(found: Sequence[Whereabouts], seconds: float, calls: UnequalCalls | None = None) -> str:
     """Not all processes have answered: where they are."""
     each = "; ".join([*map(where, found), *([unequal(calls)] if calls is not None else [])])
-    return f"no answer from all processes after {duration(seconds)}: {each}"
+    return f"no answer from all processes after {duration(seconds)}: {each}; {REMEDY}"

@@ -19,7 +19,10 @@ from jaxstage_ext.ir.sources.source import is_outside, is_user
 INTERVAL = 0.001
 """Seconds between two looks, as far as Python lets the sampling thread run."""
 _UNKNOWN_AFTER = 3
-"""A gap of this many intervals beyond Python's own switch interval is unknown: nobody looked."""
+"""A gap of this many intervals beyond Python's own switch interval is unknown: nobody looked. It is known where the
+thread waited: it stands where it stood, and has computed nothing meanwhile."""
+_AT_REST = 50_000
+"""Nanoseconds of processor time below which a thread has computed nothing."""
 MOST_STRETCHES = 1_000_000
 
 
@@ -58,10 +61,8 @@ class Samples:
 def sampled(interval: float = INTERVAL) -> Iterator[Samples]:
     """Sample the thread that runs the block."""
     samples, done = Samples(start=time.time_ns()), threading.Event()
-    target = threading.get_ident()
-    thread = threading.Thread(
-        target=_sample, args=(samples, target, interval, done), name="jaxstage sampler", daemon=True
-    )
+    looks = _Looks(samples, threading.get_ident(), _own_clock(), interval)
+    thread = threading.Thread(target=looks.until, args=(done,), name="jaxstage sampler", daemon=True)
     thread.start()
     try:
         yield samples
@@ -71,24 +72,53 @@ def sampled(interval: float = INTERVAL) -> Iterator[Samples]:
         samples.end = time.time_ns()
 
 
-def _sample(samples: Samples, target: int, interval: float, done: threading.Event) -> None:
-    longest = round((_UNKNOWN_AFTER * interval + 2 * sys.getswitchinterval()) * 1e9)
-    step, last = round(interval * 1e9), 0
-    while not done.wait(interval) and len(samples.stretches) < MOST_STRETCHES:
-        place = _stack_of(sys._current_frames().get(target))
-        now = time.time_ns()
-        samples.looks += 1
-        known = samples.stretches[-1] if samples.stretches else None
-        if known is not None and now - last <= longest:
-            known.end = now
-            if (known.code, known.instruction, known.asker, known.asked_at) == place:
-                last = now
-                continue
-        elif known is not None:
-            known.end = min(last + step, now)
-            samples.unknown += now - known.end
-        samples.stretches.append(Stretch(now, now + step, *place))
-        last = now
+class _Looks:
+    """Looks at a thread, by its ident and the clock of its processor time; None where there is no such clock."""
+
+    def __init__(self, samples: Samples, target: int, clock: int | None, interval: float) -> None:
+        self._samples, self._target, self._clock, self._interval = samples, target, clock, interval
+        self._longest = round((_UNKNOWN_AFTER * interval + 2 * sys.getswitchinterval()) * 1e9)
+        self._last, self._computed = 0, self._processor_time()
+
+    def until(self, done: threading.Event) -> None:
+        """Look every interval until an event is set."""
+        while not done.wait(self._interval) and len(self._samples.stretches) < MOST_STRETCHES:
+            self._look()
+
+    def _look(self) -> None:
+        place = _stack_of(sys._current_frames().get(self._target))
+        known = self._samples.stretches[-1] if self._samples.stretches else None
+        is_there = known is not None and (known.code, known.instruction, known.asker, known.asked_at) == place
+        is_at_rest = self._has_rested() and is_there
+        now, last, step = time.time_ns(), self._last, round(self._interval * 1e9)
+        self._samples.looks += 1
+        self._last = now
+        if known is not None:
+            is_seen = now - last <= self._longest or is_at_rest
+            known.end = now if is_seen else min(last + step, now)
+            self._samples.unknown += now - known.end
+            if is_seen and is_there:
+                return
+        self._samples.stretches.append(Stretch(now, now + step, *place))
+
+    def _has_rested(self) -> bool:
+        """Whether the thread has computed nothing since the last look."""
+        before, self._computed = self._computed, self._processor_time()
+        return before is not None and self._computed is not None and self._computed - before < _AT_REST
+
+    def _processor_time(self) -> int | None:
+        try:
+            return None if self._clock is None else time.clock_gettime_ns(self._clock)
+        except OSError:  # the thread has ended
+            return None
+
+
+def _own_clock() -> int | None:
+    """The clock of the processor time of this thread; None where the platform has none."""
+    try:
+        return time.pthread_getcpuclockid(threading.get_ident())
+    except (AttributeError, OSError):
+        return None
 
 
 def place_of(frame: FrameType | None) -> tuple[CodeType | None, int]:

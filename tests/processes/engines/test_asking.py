@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from jaxstage_ext.notebook import processes_magic
 from jaxstage_ext.processes.engines import engine_job, engine_use, whereabouts_wording
 from jaxstage_ext.processes.engines import engines_wording as wording
 from jaxstage_ext.processes.engines.engine_answer import EngineAnswer, EngineFailure, FailureKind
@@ -69,6 +71,8 @@ def test_waiting_is_said_once_and_again_after_twice_the_time() -> None:
     assert said == []
     asked.ask("math:sqrt", 9.0, patience=0.0)
     assert said and all("process 0" in line and "process 2" in line and "\n" not in line for line in said)
+    offered = set(re.findall(r"%processes (\w+)", said[0]))
+    assert {"end", "restart"} <= offered <= processes_magic._COMMANDS.keys()
 
 
 def test_those_that_do_not_answer_in_time_are_named_with_where_they_are_and_the_others_answer() -> None:
@@ -137,6 +141,19 @@ def test_a_closed_client_is_one_line() -> None:
     lost = EngineJob(THREE, ClientChannel(ClosedClient(), lambda process: None), is_ours=True)
     with pytest.raises(JobLost, match="closed"):
         lost.ask("os:getpid")
+
+
+class ClientOfTheDead:
+    """An `ipyparallel.Client` that has heard of the end of engine 6, process 1."""
+
+    ids = (0, 5, 7)
+
+
+def test_an_end_that_is_heard_of_before_the_process_can_be_waited_for_is_said_with_how_it_came() -> None:
+    known = iter([None, None, "killed by SIGKILL"])
+    answer = ClientChannel(ClientOfTheDead(), lambda process: next(known)).send(THREE[1], EngineCall("os:getpid"))
+    assert answer.wait(0.0)
+    assert answer.answer().failure == EngineFailure(FailureKind.DIED, message="killed by SIGKILL")
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import dis
 import itertools
+import sys
+import threading
+import time
 import types
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 import numpy as np
+import pytest
 
+from jaxstage_ext.profiling.capture import sampler
 from jaxstage_ext.profiling.capture.captured_recording import compile_lane, running, sampled_lane
 from jaxstage_ext.profiling.capture.compile_times import CompileTime
 from jaxstage_ext.profiling.capture.sampler import Samples, Stretch, _stack_of, place_of, sampled
@@ -64,8 +69,6 @@ def test_stretches_without_user_code_are_left_out() -> None:
 
 
 def test_the_innermost_line_of_the_user_counts_and_nothing_outside_this_package() -> None:
-    import sys
-
     code, instruction = place_of(sys._getframe())
     assert code is not None and code.co_name.startswith("test_the_innermost") and instruction >= 0
     assert np.vectorize(lambda _: place_of(sys._getframe())[0].co_name)([0]).tolist() == ["<lambda>"]  # type: ignore[union-attr]
@@ -73,8 +76,6 @@ def test_the_innermost_line_of_the_user_counts_and_nothing_outside_this_package(
 
 
 def test_sampling_ends_with_its_block_and_its_thread_too() -> None:
-    import threading
-
     with sampled(0.0001) as samples:
         while not any(stretch.code is not None for stretch in list(samples.stretches)):
             pass
@@ -86,7 +87,6 @@ def test_sampling_ends_with_its_block_and_its_thread_too() -> None:
 def test_a_gap_in_which_nobody_could_look_is_not_bridged() -> None:
     """The thread holds Python's lock for longer than the sampler's patience: 50 ms of one C call."""
     import ctypes
-    import time
 
     library = ctypes.PyDLL(None)
     with sampled(0.001) as samples:
@@ -102,6 +102,46 @@ def test_a_gap_in_which_nobody_could_look_is_not_bridged() -> None:
     assert sum(gaps) == samples.unknown
 
 
+def is_waiting(frame: FrameType | None) -> bool:
+    return frame is not None and frame.f_code.co_filename == threading.__file__ and place_of(frame)[0] is not None
+
+
+@pytest.mark.parametrize(("computed", "is_known"), [(1_000, True), (60_000_000, False), (None, False)])
+def test_a_gap_in_which_the_thread_waited_at_one_place_is_bridged(
+    computed: int | None, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looked for 100 ms, and the thread stands where it stood: it was there if it has computed nothing."""
+    done = threading.Event()
+    thread = threading.Thread(target=lambda: done.wait())
+    thread.start()
+    while not is_waiting(sys._current_frames().get(thread.ident or 0)):
+        pass
+    at, times = [0], [0]
+    monkeypatch.setattr(sampler.time, "time_ns", lambda: at[0])
+    monkeypatch.setattr(sampler.time, "clock_gettime_ns", lambda clock: times[0])
+    samples = Samples()
+    looks = sampler._Looks(samples, thread.ident or 0, None if computed is None else 7, 0.001)
+    looks._look()
+    at[0], times[0] = 100_000_000, computed or 0
+    looks._look()
+    done.set()
+    thread.join()
+    assert samples.unknown == (0 if is_known else 99_000_000)
+    assert len(samples.stretches) == (1 if is_known else 2)
+
+
+def test_the_clock_of_a_thread_counts_what_it_computes_and_not_what_it_waits() -> None:
+    clock = sampler._own_clock()
+    if clock is None:
+        pytest.skip("this platform has no clock of a thread")
+    before = time.clock_gettime_ns(clock)
+    time.sleep(0.02)
+    rested = time.clock_gettime_ns(clock) - before
+    while time.clock_gettime_ns(clock) - before < 20_000_000:
+        pass
+    assert rested < 10_000_000
+
+
 def test_compiles_are_named_by_stage_and_function() -> None:
     lane = compile_lane([CompileTime("trace", "f", 1, 2), CompileTime("compile", "jit(f)", 3, 9)])
     assert [lane.names[i] for i in lane.name.tolist()] == ["trace f", "compile jit(f)"]
@@ -109,7 +149,6 @@ def test_compiles_are_named_by_stage_and_function() -> None:
 
 def test_what_asks_a_generator_stands_around_its_lines() -> None:
     """Not so of an ordinary function: only its own line counts."""
-    import sys
 
     def numbers() -> Iterator[FrameType]:
         yield sys._getframe()

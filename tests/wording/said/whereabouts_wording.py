@@ -35,4 +35,5 @@ SAID = {
     "no answer": wording.no_answer([IN_PROGRAM, Whereabouts(1, EngineActivity.IDLE)], 5.02),
     "late": wording.late(IN_PROGRAM, 5.0),
     "no last program": wording.NOT_HERE,
+    "what ends it": wording.REMEDY,
 }

@@ -3,13 +3,12 @@ import { Message, PanelButtons } from "../../parts/buttons";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
+import { RefreshButton } from "../../parts/refreshButton";
 import { Waiting } from "../../parts/waiting";
 import { counted } from "../../wire/figures";
 import type { TabProps } from "../tab";
 import { type Advice, type Cache, type EntryAbout, readCache, readEntry, readMisses } from "./read";
 import { useQuestion, useQuestions, useSelection } from "../../parts/hooks";
-import { count } from "../../wire/check";
-import { messageOf } from "../../wire/errors";
 import { copy } from "../../model/actions";
 import { IconButton } from "../../parts/icons";
 import { Said } from "../../parts/said";
@@ -99,30 +98,6 @@ export function Head({ cache }: { cache: Cache }) {
   );
 }
 
-/** Reads the folder anew. */
-function RefreshCache({ onRefreshed }: { onRefreshed: () => void }) {
-  const selection = useSelection();
-  const questions = useQuestions();
-  const [busy, setBusy] = useState(false);
-  const refresh = async () => {
-    setBusy(true);
-    try {
-      const { result } = await questions.ask("compile_cache_refresh");
-      const many = count(result.new);
-      selection.say(many ? `${counted(many)} new ${many === 1 ? "entry" : "entries"}.` : "No new entries.");
-      onRefreshed();
-    } catch (error) {
-      selection.say(messageOf(error));
-    }
-    setBusy(false);
-  };
-  return (
-    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Read the cache again" onClick={() => void refresh()}>
-      Refresh
-    </button>
-  );
-}
-
 /** A list of so many entries needs no panel of full height. */
 const SHORT = 8;
 
@@ -139,7 +114,7 @@ function Bar({ cache, query, onQuery, onRefreshed, onFull }: Props & { query: st
       {cache.leftOut > 0 && <span class="jxs-dim">{counted(cache.leftOut)} older entries are not listed</span>}
       <span class="jxs-grow" />
       {onFull && <Message />}
-      {!questions.isSaved && <RefreshCache onRefreshed={onRefreshed} />}
+      {!questions.isSaved && <RefreshButton method="compile_cache_refresh" title="Read the cache again" nouns={["entry", "entries"]} none="No new entries." onRefreshed={onRefreshed} />}
       {onFull && <PanelButtons onFull={onFull} />}
     </div>
   );

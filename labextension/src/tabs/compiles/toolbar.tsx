@@ -1,11 +1,9 @@
-import { useState } from "preact/hooks";
 import { Message, PanelButtons } from "../../parts/buttons";
 import { FilterBox } from "../../parts/filter";
-import { count } from "../../wire/check";
-import { messageOf } from "../../wire/errors";
+import { RefreshButton } from "../../parts/refreshButton";
 import type { Compiles } from "./read";
 import type { Choice } from "./rows";
-import { useQuestions, useSelection } from "../../parts/hooks";
+import { useQuestions } from "../../parts/hooks";
 
 const TOGGLES: [name: keyof Choice, title: string, hint: string][] = [
   ["recompiles", "Recompiles only", "List only functions that had been compiled before"],
@@ -22,29 +20,6 @@ interface Props {
   onQuery: (query: string) => void;
   onRefreshed: () => void;
   onFull: (() => void) | null;
-}
-
-function Refresh({ onRefreshed }: Pick<Props, "onRefreshed">) {
-  const selection = useSelection();
-  const questions = useQuestions();
-  const [busy, setBusy] = useState(false);
-  const refresh = async () => {
-    setBusy(true);
-    try {
-      const { result } = await questions.ask("compiles_refresh");
-      const many = count(result.new);
-      selection.say(many ? `${many.toLocaleString("en-US")} new ${many === 1 ? "record" : "records"}.` : "Nothing was compiled since.");
-      onRefreshed();
-    } catch (error) {
-      selection.say(messageOf(error));
-    }
-    setBusy(false);
-  };
-  return (
-    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Refresh: show newer compiles" onClick={() => void refresh()}>
-      Refresh
-    </button>
-  );
 }
 
 export function Toolbar({ compiles, choice, query, onChoice, onQuery, onRefreshed, onFull }: Props) {
@@ -70,7 +45,7 @@ export function Toolbar({ compiles, choice, query, onChoice, onQuery, onRefreshe
       </span>
       <span class="jxs-grow" />
       {onFull && <Message />}
-      {compiles.canRefresh && !questions.isSaved && <Refresh onRefreshed={onRefreshed} />}
+      {compiles.canRefresh && !questions.isSaved && <RefreshButton method="compiles_refresh" title="Refresh: show newer compiles" nouns={["record", "records"]} none="Nothing was compiled since." onRefreshed={onRefreshed} />}
       {onFull && <PanelButtons onFull={onFull} />}
     </div>
   );

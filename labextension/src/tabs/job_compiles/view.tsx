@@ -1,14 +1,13 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Message, PanelButtons } from "../../parts/buttons";
 import { FilterBox, NO_MATCHES } from "../../parts/filter";
 import { GridView } from "../../parts/grid/gridView";
 import { matching } from "../../parts/grid/sort";
+import { RefreshButton } from "../../parts/refreshButton";
 import { Said } from "../../parts/said";
 import { useLast } from "../../parts/useLast";
 import { Waiting } from "../../parts/waiting";
 import { useKeptState, useQuestion, useQuestions, useSelection } from "../../parts/hooks";
-import { count } from "../../wire/check";
-import { messageOf } from "../../wire/errors";
 import { counted } from "../../wire/figures";
 import type { TabProps } from "../tab";
 import { RecordDetail } from "./detail";
@@ -19,28 +18,6 @@ const ALL = -1;
 const MOST_BUTTONS = 6;
 /** Of the panel: up to here the detail is below the list, as in the style. */
 const NARROW_PX = 820;
-
-function Refresh({ onRefreshed }: { onRefreshed: () => void }) {
-  const selection = useSelection();
-  const questions = useQuestions();
-  const [busy, setBusy] = useState(false);
-  const refresh = async () => {
-    setBusy(true);
-    try {
-      const many = count((await questions.ask("job_compiles_refresh")).result.new);
-      selection.say(many ? `${counted(many)} new ${many === 1 ? "record" : "records"}.` : "Nothing was compiled since.");
-      onRefreshed();
-    } catch (error) {
-      selection.say(messageOf(error));
-    }
-    setBusy(false);
-  };
-  return (
-    <button type="button" class="jxs-button jxs-boxed" disabled={busy} title="Ask all processes again" onClick={() => void refresh()}>
-      {busy ? "Asking…" : "Refresh"}
-    </button>
-  );
-}
 
 interface Choosing<T> {
   value: T;
@@ -140,7 +117,7 @@ function Body({ records, programs, width, onFull, onRefreshed }: Props) {
         {records.leftOut > 0 && <span class="jxs-dim">{counted(records.leftOut)} older records are not listed</span>}
         <span class="jxs-grow" />
         {onFull && <Message />}
-        {records.canRefresh && !questions.isSaved && <Refresh onRefreshed={onRefreshed} />}
+        {records.canRefresh && !questions.isSaved && <RefreshButton method="job_compiles_refresh" title="Ask all processes again" nouns={["record", "records"]} none="Nothing was compiled since." meanwhile="Asking…" onRefreshed={onRefreshed} />}
         {onFull && <PanelButtons onFull={onFull} />}
       </div>
       <div class="jxs-jc-body">

@@ -17,6 +17,9 @@ from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
 from jaxstage_ext.core.targets.quick_ceilings import NotMeasured
 from jaxstage_ext.ir.sources import run_cells
 from jaxstage_ext.notebook.settings import JAXStage
+from jaxstage_ext.panel import panel_state
+from jaxstage_ext.panel.saving.first_replies import keep_first_replies
+from jaxstage_ext.panel.saving.kept_replies import KeptReplies
 from jaxstage_ext.program.questions import answers
 from jaxstage_ext.report import kernel_settings, measuring
 from jaxstage_ext.store import cache
@@ -104,6 +107,9 @@ def test_the_first_look_measures_once_and_says_how_sure_it_is(worker: FakeWorker
 
 def test_showing_and_saving_measure_nothing_and_settle_nothing(worker: FakeWorker, tmp_path: Any) -> None:
     inspection = _inspected()
+    panel_state.state_of([inspection.program], busy=False)
+    keep_first_replies([inspection.program], kept := KeptReplies())
+    assert kept.of(inspection.program).replies
     shown = inspection._repr_mimebundle_()
     inspection.to_html(tmp_path / "page.html", all=True)
     inspection.to_json()

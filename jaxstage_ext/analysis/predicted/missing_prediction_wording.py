@@ -7,7 +7,6 @@ from enum import Enum
 SCHEDULER_FLAG = "xla_gpu_enable_latency_hiding_scheduler"
 ANALYTICAL_FLAG = "xla_gpu_enable_analytical_latency_estimator"
 NETWORK = "25 GB/s per GPU and a round trip of 31 µs, XLA's default"
-_WITHOUT_TABLES = ("interpolator unavailable", "falling back to T-shirt sizes")
 
 
 class NotPredicted(Enum):
@@ -44,8 +43,3 @@ def why(kind: NotPredicted, what: str = "") -> str:
         NotPredicted.OTHER_MODULE: "XLA compiled the program differently when it was asked for its schedule, so that "
         "the schedule is not that of the HLO that is shown; inspect it once more",
     }[kind]
-
-
-def is_analytical(log: str) -> bool:
-    """Whether XLA logged that it has no measured tables for the device."""
-    return any(words in log for words in _WITHOUT_TABLES)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from jaxstage_ext.analysis.predicted.predicted_steps import EstimateSource, Role, Stream
 from jaxstage_ext.analysis.predicted.replay import Drawn
+from jaxstage_ext.report.text.units import duration
 
 MEMORY = "live buffers, arguments aside, by XLA's scheduler"
 _LANES = {
@@ -42,7 +43,9 @@ def details(drawn: Drawn) -> Mapping[str, str]:
         return {"time": f"what XLA counts for {'beginning' if step.role is Role.BEGIN else 'ending'} asynchronous work"}
     said = {"time": _SOURCES[step.by]}
     if step.role is Role.END:
-        said["waited"] = f"{drawn.waited:.4g} µs at its end"
+        said["waited"] = f"{duration(drawn.waited / 1e6)} at its end"
         if step.at_most is not None:
-            said["its own time"] = f"at most {step.at_most:.4g} µs: other work hides all of it in XLA's schedule"
+            said["its own time"] = (
+                f"at most {duration(step.at_most / 1e6)}: other work hides all of it in XLA's schedule"
+            )
     return said | ({"runs": f"{drawn.times:g} times in one call; one is drawn"} if drawn.times != 1 else {})

@@ -64,11 +64,15 @@ def _match_operands(scheduled: Module, shown: Module, rows: list[int]) -> None:
     for row in free:
         candidates.setdefault(_likeness(shown, row, shown.operands[row]), []).append(row)
     for _ in range(_ROUNDS):
+        alike: dict[Any, list[int]] = {}
         for at in left:
             operands = [rows[operand] if operand >= 0 else -1 for operand in scheduled.operands[at]]
-            found = candidates.get(_likeness(scheduled, at, operands), [])
-            if rows[at] < 0 and len(found) == 1 and operands and -1 not in operands and found[0] not in taken:
-                rows[at] = found[0]
+            if rows[at] < 0 and operands and -1 not in operands:
+                alike.setdefault(_likeness(scheduled, at, operands), []).append(at)
+        for likeness, several in alike.items():
+            found = candidates.get(likeness, [])
+            if len(several) == len(found) == 1 and found[0] not in taken:
+                rows[several[0]] = found[0]
                 taken.add(found[0])
 
 

@@ -16,6 +16,8 @@ from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache, entry
 
+_WITHOUT_TABLES = ("interpolator unavailable", "falling back to T-shirt sizes")
+
 
 @dataclass(frozen=True)
 class DumpedSchedule:
@@ -32,6 +34,11 @@ class DumpedSchedule:
     size: int
     log: str
     is_of_shown: bool = True
+
+    @property
+    def lacks_tables(self) -> bool:
+        """Whether XLA logged that it has no measured tables for the device."""
+        return any(words in self.log for words in _WITHOUT_TABLES)
 
 
 def dumped(staged: stages.Staged, large_constants: bool, progress: Progress | None = None) -> DumpedSchedule:

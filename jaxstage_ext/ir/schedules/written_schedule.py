@@ -22,10 +22,9 @@ Floats = npt.NDArray[np.float64]
 
 _MODULE, _SCHEDULES = 1, 2
 _COMPUTATION_ID, _INSTRUCTIONS, _STATISTICS, _CYCLES_PER_MICROSECOND = 1, 2, 3, 4
-_ID, _START, _END, _MEMORY = 1, 2, 3, 5
-TOTAL_WASTED, TOTAL, MEMORY_PEAK = "total_wasted_cycles", "total_cycles", "memory_pressure_peak"
+_ID, _START, _END, _MEMORY, _PEAK = 1, 2, 3, 5, 6
+TOTAL_WASTED, TOTAL = "total_wasted_cycles", "total_cycles"
 _SUMS = {11: TOTAL_WASTED, 12: TOTAL}
-_PEAK = 13
 _LONGEST = 1e15
 """Microseconds; what is longer is no time."""
 _LEAST_WEIGHT, _LEAST_ESTIMATE = 99.0, 0.02
@@ -42,7 +41,8 @@ class ComputationSchedule:
     Attributes:
       number: XLA's own of the computation.    ids: its instructions, by XLA's own numbers.
       start, end: in microseconds.    memory: bytes in use when each begins, as the scheduler believed.
-      statistics: the scheduler's own sums: TOTAL and TOTAL_WASTED in microseconds, MEMORY_PEAK in bytes.
+      peak: bytes at the most, as it believed.
+      statistics: its own sums in microseconds, TOTAL and TOTAL_WASTED; XLA of JAX 0.10 sums the order before it.
     """
 
     number: int
@@ -50,6 +50,7 @@ class ComputationSchedule:
     start: Floats
     end: Floats
     memory: Longs
+    peak: int
     statistics: Mapping[str, float]
 
     def __len__(self) -> int:
@@ -116,23 +117,33 @@ def _computation(data: protowire.Bytes, start: int, end: int) -> ComputationSche
     if clock <= 0:
         raise UnreadableSchedule(ScheduleDamage.NO_CLOCK)
     each = own[_INSTRUCTIONS]
-    columns = protowire.read(data, each.offset, each.offset + each.size, (_ID, _START, _END, _MEMORY))
+    columns = protowire.read(data, each.offset, each.offset + each.size, (_ID, _START, _END, _MEMORY, _PEAK))
     count = len(each.row)
     begins, ends = (_doubles(data, columns[number], count) / clock for number in (_START, _END))
     is_time = np.isfinite(begins) & np.isfinite(ends) & (np.abs(begins) < _LONGEST) & (np.abs(ends) < _LONGEST)
     if not (is_time.all() and (ends - begins > _LEAST).all()):
         raise UnreadableSchedule(ScheduleDamage.TIMES)
-    ids, memory = (_longs(columns[number], count) for number in (_ID, _MEMORY))
+    ids, memory, peaks = (_longs(columns[number], count) for number in (_ID, _MEMORY, _PEAK))
     number = int(own[_COMPUTATION_ID].value[-1]) if len(own[_COMPUTATION_ID].value) else 0
     return ComputationSchedule(
-        number, ids, begins, np.maximum(begins, ends), memory, _statistics(data, own[_STATISTICS], clock)
+        number,
+        ids,
+        begins,
+        np.maximum(begins, ends),
+        memory,
+        _peak(memory, peaks),
+        _statistics(data, own[_STATISTICS], clock),
     )
 
 
+def _peak(memory: Longs, peaks: Longs) -> int:
+    """The most bytes; XLA's own peaks leave out what lives from the beginning of a loop's body to its end."""
+    return int(np.max(peaks)) + int(memory[-1] - peaks[-1]) if len(peaks) else 0
+
+
 def _statistics(data: protowire.Bytes, of: protowire.Field, clock: int) -> dict[str, float]:
-    parts = protowire.read(data, of.offset, of.offset + of.size, (*_SUMS, _PEAK))
-    sums = {name: float(_doubles(data, parts[number], len(of.row)).sum()) / clock for number, name in _SUMS.items()}
-    return {**sums, MEMORY_PEAK: float(_longs(parts[_PEAK], len(of.row)).sum())}
+    parts = protowire.read(data, of.offset, of.offset + of.size, _SUMS)
+    return {name: float(_doubles(data, parts[number], len(of.row)).sum()) / clock for number, name in _SUMS.items()}
 
 
 def _longs(of: protowire.Field, count: int) -> Longs:

@@ -40,9 +40,10 @@ def notes(predicted: InstructionRuns, measured: InstructionRuns, idle: float) ->
 
 
 def headline(table: Table) -> str:
-    """`6.45 ms predicted, 7.1 ms measured: +0.65 ms. Missed most: fusion.3, +0.4 ms`."""
+    """`… 6.45 ms predicted, 7.1 ms measured, +0.65 ms. Missed most: fusion.3, +0.4 ms`."""
     before, after = (sum(value for value in table[name] if value is not None) for name in ("predicted", "measured"))
-    sums = f"Self time a run: {duration(before)} predicted, {duration(after)} measured, {signed(after - before, 's')}"
+    sums = f"Instructions of a run added up: {duration(before)} predicted, {duration(after)} measured"
+    sums += f", {signed(after - before, 's')}" if after != before else ""
     first = next(iter(table.rows()), None)
     if first is None or not first["missed"]:
         return f"{sums}."

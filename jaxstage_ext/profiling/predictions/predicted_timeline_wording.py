@@ -118,8 +118,8 @@ def _collective(one: ExposedLine) -> str:
 def _hiding(one: ExposedLine) -> str:
     if not one.independent_line or not one.independent:
         return ""
-    work = f"{duration(one.independent)} of work after it"
-    return f"; {work}, most of it at {one.independent_line}, does not need its result"
+    work = f"{duration(one.independent)} of later work"
+    return f"; {work}, most of it at {one.independent_line}, does not need the result"
 
 
 def notes(prediction: Prediction) -> Iterator[str]:

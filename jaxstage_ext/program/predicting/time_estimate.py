@@ -10,7 +10,7 @@ from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.predicted import predicted
 from jaxstage_ext.report.figure import Figure
-from jaxstage_ext.report.prediction import Prediction
+from jaxstage_ext.report.prediction import Estimator, Prediction
 
 MOST_INSTRUCTIONS = 2_000
 """Instructions up to which a schedule that came with the compile is read unasked: that takes less than 50 ms."""
@@ -43,6 +43,14 @@ def known_headline(program: Program) -> PredictedHeadline | None:
     """The headline of a program's prediction, where that is known or takes milliseconds."""
     known = cheap_prediction(program)
     return known.headline.predicted if known is not None else None
+
+
+def said_of_exposed(program: Program) -> str:
+    """What XLA's schedule says of exposed collectives, where it is known; our own estimate takes our own bounds."""
+    headline = known_headline(program)
+    if headline is None or headline.prediction.estimator is not Estimator.XLA:
+        return ""
+    return wording.estimate_of_exposed(headline)
 
 
 def time_estimate(program: Program) -> Figure:

@@ -17,7 +17,7 @@ from jaxstage_ext.profiling.predictions import predicted_timeline_wording as pre
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
-from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_headline, known_prediction
+from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_prediction, said_of_exposed
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answer_wording import Holding, Measure
@@ -26,7 +26,6 @@ from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.questions.memory import memory as memory_of
 from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.program.source import version_wording
-from jaxstage_ext.report.prediction import Estimator
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Column, Table
 
@@ -126,15 +125,8 @@ def collective(program: Program, progress: Progress | None = None) -> Answer:
         return Answer(exchanged.headline, view="collectives")
     costliest = exchanged.rows[0]
     line = next(iter(exchanged.lines(costliest)), "")
-    text = " ".join(filter(None, [exchanged.headline, _exposed(program)]))
+    text = " ".join(filter(None, [exchanged.headline, said_of_exposed(program)]))
     return Answer(text, line, exchanged.document_row(costliest), view="collectives")
-
-
-def _exposed(program: Program) -> str:
-    """What XLA's schedule says of exposed collectives, where it is known; our own estimate takes our own bounds."""
-    headline = known_headline(program)
-    is_told = headline is not None and headline.prediction.estimator is Estimator.XLA
-    return predicted_wording.estimate_of_exposed(headline) if headline is not None and is_told else ""
 
 
 def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:

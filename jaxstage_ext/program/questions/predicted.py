@@ -63,11 +63,9 @@ def _by_schedule(program: Program, progress: Progress | None) -> Timeline:
         raise Unavailable(wording.why(NotPredicted.WEIGHTS, str(program.target)))
     match = schedule_match.match(written.module, program.module)
     steps = CallSteps(_bounds(program), _trips(program), written, match)
-    means = _means(program, dumped.log)
-    peaks = [int(one.statistics[written_schedule.MEMORY_PEAK]) for one in written.computations]
-    return _timeline(
-        program, steps, PredictionBasis(Estimator.XLA, means, max(peaks, default=0) or None, _network(program))
-    )
+    means = _means(program, dumped)
+    peak = max(one.peak for one in written.computations)
+    return _timeline(program, steps, PredictionBasis(Estimator.XLA, means, peak or None, _network(program)))
 
 
 def _by_cycles(program: Program) -> Timeline:
@@ -144,11 +142,11 @@ def _trips(program: Program) -> Mapping[int, int | None]:
     return {row: None if loop.trips is None else int(loop.trips) for row, loop in work(program).loops.trips.items()}
 
 
-def _means(program: Program, log: str) -> Means:
+def _means(program: Program, dumped: DumpedSchedule) -> Means:
     """Tables, unless XLA logs that it lacks them, or is told to do without."""
     options = program.call.compiler_options or {}
     is_told = str(options.get(wording.ANALYTICAL_FLAG, "")).lower() == "true"
-    return Means.ANALYTICAL if is_told or wording.is_analytical(log) else Means.TABLES
+    return Means.ANALYTICAL if is_told or dumped.lacks_tables else Means.TABLES
 
 
 def _network(program: Program) -> str:

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 import type { Questions } from "../../model/question";
-import type { Session } from "../../model/session";
 import { SessionContext, useKeptState, useSelection } from "../../parts/hooks";
 import type { Params, Reply } from "../../wire/source";
 
@@ -28,7 +27,7 @@ export const useChosenKind = (): [string, (kind: string) => void] => useKeptStat
 
 export function OfKind({ kind, children }: { kind: string; children: ComponentChildren }) {
   const session = useContext(SessionContext);
-  const own = useMemo(() => Object.create(session, { questions: { value: questionsOf(session.questions, kind) } }) as Session, [session, kind]);
+  const own = useMemo(() => Object.create(session, { questions: { value: questionsOf(session.questions, kind) } }) as typeof session, [session, kind]);
   return <SessionContext.Provider value={own}>{children}</SessionContext.Provider>;
 }
 

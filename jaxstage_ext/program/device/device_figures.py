@@ -12,6 +12,7 @@ from jaxstage_ext.core.targets.quick_ceilings import NotMeasured
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.target_title import device_title, part_used, platform
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.worker import memory_limit
 
@@ -49,6 +50,11 @@ def measured_ceilings(
 
 
 _CEILINGS = "ceilings of this machine"
+
+
+def is_settled(program: Program) -> bool:
+    """Whether what is computed now rests on figures that stay: not where the CPU may be measured later."""
+    return measuring.is_allowed() or not is_for_this_machine(program) or _CEILINGS in program.results
 
 
 def ensure_measured(program: Program, progress: Progress, waits: bool = True) -> None:

@@ -16,6 +16,10 @@ from jaxstage_ext.core.targets import machine_ceilings, quick_ceilings
 from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
 from jaxstage_ext.core.targets.quick_ceilings import NotMeasured
 from jaxstage_ext.ir.sources import run_cells
+from jaxstage_ext.notebook.settings import JAXStage
+from jaxstage_ext.panel import panel_state
+from jaxstage_ext.panel.saving.first_replies import keep_first_replies
+from jaxstage_ext.panel.saving.kept_replies import KeptReplies
 from jaxstage_ext.program.questions import answers
 from jaxstage_ext.report import kernel_settings, measuring
 from jaxstage_ext.store import cache
@@ -103,6 +107,9 @@ def test_the_first_look_measures_once_and_says_how_sure_it_is(worker: FakeWorker
 
 def test_showing_and_saving_measure_nothing_and_settle_nothing(worker: FakeWorker, tmp_path: Any) -> None:
     inspection = _inspected()
+    panel_state.state_of([inspection.program], busy=False)
+    keep_first_replies([inspection.program], kept := KeptReplies())
+    assert kept.of(inspection.program).replies
     shown = inspection._repr_mimebundle_()
     inspection.to_html(tmp_path / "page.html", all=True)
     inspection.to_json()
@@ -117,6 +124,19 @@ def test_off_is_off(worker: FakeWorker) -> None:
     roof = _inspected().cost.roofline
     assert (roof.outcome, worker.asked) == (Outcome.NO_PEAKS, [])
     assert roof.how_to_measure.startswith("%targets --measure")
+
+
+def test_a_setting_turns_it_off_and_on(worker: FakeWorker) -> None:
+    settings = JAXStage.instance()
+    try:
+        for on in (True, False):
+            settings.measure_cpu = not on
+            settings.measure_cpu = on
+            assert kernel_settings.now().measures_cpu is on
+            assert isinstance(quick_ceilings.ceilings(), MachineCeilings if on else NotMeasured)
+            machine_ceilings.forget()
+    finally:
+        settings.measure_cpu = False
 
 
 def test_while_a_cell_runs_only_what_it_waits_for_is_measured(worker: FakeWorker) -> None:

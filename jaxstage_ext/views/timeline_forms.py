@@ -153,7 +153,7 @@ def _head(timeline: Timeline) -> Iterator[str]:
 def _head_html(timeline: Timeline) -> Html:
     first, second, *lost = _head(timeline)
     losses = (said(loss, Colour.WARN, most=400) for loss in lost)
-    return markup.paragraph(said(first, face=Face.STRONG, most=400), said(second, Colour.DIM, most=400), *losses)
+    return markup.paragraph(said(first, face=Face.STRONG, most=800), said(second, Colour.DIM, most=400), *losses)
 
 
 def _table(texts: Mapping[str, str], timeline: Timeline, shown: TimelineTable, most: int) -> StillTable:

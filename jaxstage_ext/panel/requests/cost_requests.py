@@ -16,6 +16,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.panel.wire_form import CodedTexts, TextLines, packed, packed_table
+from jaxstage_ext.program.device import device_figures
 from jaxstage_ext.program.questions import ledger
 from jaxstage_ext.program.questions.cost import Costs, cost
 from jaxstage_ext.program.questions.memory import memory as memory_of
@@ -78,9 +79,11 @@ _UNITS = {
 
 def _costs(programs: Programs, params: Params, progress: jobs.JobProgress) -> Costs:
     """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
+    program = given.program(programs, params)
     progress("counting")
-    costs = cost(given.program(programs, params))
+    costs = cost(program)
     _ = costs.work
+    device_figures.ensure_measured(program, progress.heard, waits=False)
     return costs
 
 

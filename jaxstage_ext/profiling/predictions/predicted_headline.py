@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS
 from jaxstage_ext.profiling.predictions.call_line import CallLine
 from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective
 from jaxstage_ext.report.prediction import Prediction
@@ -58,6 +59,6 @@ def _line(line: str, kind: str, members: Sequence[ExposedCollective]) -> Exposed
 
 
 def collective_kind(op: str) -> str:
-    """The kind of a collective by the name of its instruction: "all-reduce" of "all-reduce-start.2"."""
-    stem = op.split(".")[0]
-    return stem.removesuffix("-start").removesuffix("-done")
+    """The kind of a collective by its name: "all-reduce" of "all-reduce-start.2"; else "collective"."""
+    kind = op.split(".")[0].removesuffix("-start").removesuffix("-done")
+    return kind if kind.encode() in COLLECTIVE_KINDS else "collective"

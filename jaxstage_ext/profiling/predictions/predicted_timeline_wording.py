@@ -34,6 +34,10 @@ _MEANS = {
     Means.ANALYTICAL: ", by a formula alone",
     Means.UNKNOWN: "; by what means is unknown",
 }
+_NOT_ESTIMATED = {
+    Estimator.XLA: "for these instructions XLA has only a weight for its order",
+    Estimator.OWN: "for these instructions XLA estimates no cycles",
+}
 _MATCHED = 0.99
 _WORTH_SAYING = 0.005
 _MOST_NAMED = 3
@@ -80,6 +84,11 @@ def longest(headline: PredictedHeadline) -> str:
     return f"{one.line} takes the most: {duration(one.seconds)} of a call{share}, exposed collectives included."
 
 
+def own(seconds: float) -> str:
+    """An estimate of ours among those of XLA."""
+    return f"{duration(seconds)} by JAXStage"
+
+
 def exposed(headline: PredictedHeadline) -> str:
     """How long collectives are exposed, the line of most of it, and what could hide that; "" for nothing."""
     total, lines = exposed_seconds(headline), headline.exposed
@@ -118,8 +127,8 @@ def _collective(one: ExposedLine) -> str:
 def _hiding(one: ExposedLine) -> str:
     if not one.independent_line or not one.independent:
         return ""
-    work = f"{duration(one.independent)} of work after it"
-    return f"; {work}, most of it at {one.independent_line}, does not need its result"
+    work = f"{duration(one.independent)} of later work"
+    return f"; {work}, most of it at {one.independent_line}, does not need the result"
 
 
 def notes(prediction: Prediction) -> Iterator[str]:
@@ -133,10 +142,8 @@ def notes(prediction: Prediction) -> Iterator[str]:
             "the line is unknown."
         )
     if prediction.weighted:
-        yield (
-            f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: for these instructions XLA "
-            "has only a weight for its order."
-        )
+        why = _NOT_ESTIMATED[prediction.estimator]
+        yield f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: {why}."
     if prediction.unknown:
         some_names = some(prediction.unknown, _MOST_NAMED)
         yield f"{plural(len(prediction.unknown), 'instruction')} without a known time left out: {some_names}."

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxstage_ext.analysis.cost import cost_wording
+import numpy as np
+
+from jaxstage_ext.analysis.cost import cost_wording, cpu_time
+from jaxstage_ext.analysis.cost.cpu_time import CpuTime
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording
 from jaxstage_ext.program.device import device_roofline
+from jaxstage_ext.program.device.device_figures import is_for_this_machine
+from jaxstage_ext.program.device.program_devices import device_count
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.predicting import estimated_columns
 from jaxstage_ext.program.predicting.estimated_columns import estimated_run
@@ -21,6 +26,7 @@ from jaxstage_ext.program.running import measured_columns
 from jaxstage_ext.program.running.measured import Measured, measured
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +103,21 @@ class Costs:
         return device_roofline.with_measured(device_roofline.device_roofline(self._program), self.measured)
 
     @property
+    def expected(self) -> CpuTime:
+        """How long a call is expected to take on this machine's CPU, and between which times: an estimate, no bound.
+
+        Raises Unavailable, with the reason, of programs for other devices or several, and where a bound is unknown.
+        """
+        program, roof = self._program, self.roofline
+        if not is_for_this_machine(program):
+            raise Unavailable(cost_wording.NOT_EXPECTED_ELSEWHERE)
+        if device_count(program) > 1:
+            raise Unavailable(cost_wording.NOT_EXPECTED_OF_SEVERAL)
+        if not roof.total or np.isnan(roof.seconds).any():
+            raise Unavailable(cost_wording.NOT_EXPECTED_UNKNOWN)
+        return cpu_time.predicted(cpu_time.work_of(roof, self.work))
+
+    @property
     def headline(self) -> str:
         """FLOPs, transcendental functions and bytes in one sentence.
 
@@ -120,7 +141,14 @@ class Costs:
     def _parts(self) -> list[Part]:
         if not self.is_compiled:
             return [str(self.equations)]
-        return [self.headline, *self.verdicts, "", self.ledger, "", self.table]
+        return [self.headline, *self.verdicts, *self._expected_line, "", self.ledger, "", self.table]
+
+    @property
+    def _expected_line(self) -> list[str]:
+        try:
+            return [str(self.expected)]
+        except Unavailable:
+            return []
 
     def __str__(self) -> str:
         return text_of(self._parts())

@@ -62,6 +62,12 @@ class Compiler:
         devices = _jax.DeviceList(tuple(client.local_devices()))
         client.compile_and_load(_SMALLEST, executable_devices=devices, compile_options=xla_client.CompileOptions())
 
+    def measure_ceilings(self, seconds: float, memory: int, cache: int) -> dict[str, Any]:
+        """How fast this machine's CPU computes and moves data; see `QuickCeilings.measure`."""
+        from jaxstage_ext.worker.inside.timed_ceilings import QuickCeilings
+
+        return QuickCeilings(self._clients.cpu(1), seconds).measure(memory, cache)
+
     def topologies(self, platform: str, library: str, names: list[str]) -> dict[str, int | str]:
         """How many devices each topology has; for one that the plugin rejects, its error."""
         counts: dict[str, int | str] = {}

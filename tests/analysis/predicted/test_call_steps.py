@@ -83,6 +83,15 @@ def test_what_xla_gives_a_weight_takes_our_bound() -> None:
     assert drawn["call"].end - drawn["call"].start == 100 and made.weighted == 158.5 and not steps.unknown
 
 
+def test_a_collective_that_has_but_a_weight_takes_our_bound() -> None:
+    begin, done = all_reduce("all-reduce", 10.5, 5010.5)
+    entry = [Scheduled("dot", 0, 10.5), begin, Scheduled("add", 5000, 5010.5), done]
+    read, ops = written_schedule.read(schedule(entry)), hlo.parse(module(entry, shown=True))
+    bounds = InstructionBounds(ops, np.full(len(ops), np.nan), {1: 80e-6})
+    made = replay(CallSteps(bounds, {}, read, schedule_match.match(read.module, ops)).entry())
+    assert made.exposed == made.weighted == 80 - 10.5 - 1 - 0.5
+
+
 def test_what_has_neither_is_unknown() -> None:
     call = Scheduled("call", 0, 1000, "custom-call", ("x",))
     entry = [Scheduled("x", opcode="parameter"), call, Scheduled("a", 1000, 1002.5)]

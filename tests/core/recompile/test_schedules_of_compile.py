@@ -65,7 +65,7 @@ def test_nothing_is_compiled_for_it(is_cached: bool, asked: list[str]) -> None:
     assert any("all-reduce" in name for name in names)
 
 
-def test_the_module_is_that_of_a_compile_that_dumps_nothing(tmp_path: Path) -> None:
+def test_the_module_is_that_of_a_compile_without_the_option(tmp_path: Path) -> None:
     """With options of the user's for dumps the worker adds none of its own."""
     plain = inspected(compiler_options={"xla_dump_to": str(tmp_path), "xla_dump_hlo_as_text": True})
     assert not list(tmp_path.glob("*.schedule*"))

@@ -91,5 +91,6 @@ def test_collectives_that_overlap_get_lanes_of_their_own() -> None:
     assert [lane.name for lane in lanes] == ["compute", "collectives", "collectives 2"]
     assert {one.drawn.step.name: lanes[one.lane].name for one in placed if not one.drawn.is_marker} == {
         **dict.fromkeys(("dot", "dot.1"), "compute"),
-        **{"all-reduce-start": "collectives", "all-gather-start": "collectives 2"},
+        "all-reduce-start": "collectives",
+        "all-gather-start": "collectives 2",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -68,6 +69,9 @@ def test_what_the_measured_programs_do_not_speak_for_has_no_expected_time() -> N
     )
     with pytest.raises(Unavailable, match="several"):
         _ = sharded.cost.expected
+    machine_ceilings.keep(replace(CEILINGS, load=9.0))
+    with pytest.raises(Unavailable, match="busy"):
+        _ = jaxstage_ext.inspect(jnp.sin, jnp.ones(3)).cost.expected
     machine_ceilings.forget()
     with pytest.raises(Unavailable, match="unknown"):
         _ = jaxstage_ext.inspect(jnp.sin, jnp.ones(3)).cost.expected

@@ -12,9 +12,10 @@ from jaxstage_ext.analysis.cost.cpu_time import CpuTime
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
+from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording
 from jaxstage_ext.program.device import device_roofline
-from jaxstage_ext.program.device.device_figures import is_for_this_machine
+from jaxstage_ext.program.device.device_figures import is_for_this_machine, measured_ceilings
 from jaxstage_ext.program.device.program_devices import device_count
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.predicting import estimated_columns
@@ -115,6 +116,8 @@ class Costs:
             raise Unavailable(cost_wording.NOT_EXPECTED_OF_SEVERAL)
         if not roof.total or np.isnan(roof.seconds).any():
             raise Unavailable(cost_wording.NOT_EXPECTED_UNKNOWN)
+        if isinstance(found := measured_ceilings(program), MachineCeilings) and found.was_busy:
+            raise Unavailable(cost_wording.NOT_EXPECTED_BUSY)
         return cpu_time.predicted(cpu_time.work_of(roof, self.work))
 
     @property

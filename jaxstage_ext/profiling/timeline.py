@@ -292,7 +292,7 @@ class Timeline:
                 check_wording.NOT_MEASURED_EITHER if self.is_predicted else check_wording.NOT_OF_PREDICTION
             )
         own = self._predicted_run
-        other = measured_run(measured.recording, measured.places, measured.work, own.module)
+        other = measured_run(measured.recording, measured.places, measured.work, own)
         idle = sum(time.idle.total for time in measured.device_times) / SECOND / max(other.runs, 1)
         return prediction_check.prediction_check(own, other, idle, by)
 

@@ -13,7 +13,7 @@ from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
 from jaxstage_ext.analysis.predicted.predicted_steps import CallStep, EstimateSource, Role, Stream
 from jaxstage_ext.analysis.predicted.schedule_match import ScheduleMatch
 from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS, Module
-from jaxstage_ext.ir.schedules.written_schedule import ComputationSchedule, WrittenSchedule
+from jaxstage_ext.ir.schedules.written_schedule import ComputationSchedule, WrittenSchedule, is_weight
 from jaxstage_ext.ir.wire.protowire import Longs
 
 _RUNS = (b"while", b"conditional", b"call")
@@ -84,7 +84,7 @@ class CallSteps:
     def _by_xla(self, schedule: ComputationSchedule, depth: int) -> tuple[CallStep, ...]:
         rows, known, cost = (column.tolist() for column in (self._rows(schedule), self._known(schedule), schedule.cost))
         at = {row: place for place, row in enumerate(known) if row >= 0}
-        is_weight = schedule.is_weight.tolist()
+        weights = is_weight(schedule.cost).tolist()
         steps: list[CallStep] = []
         for place, (row, own) in enumerate(zip(rows, known, strict=True)):
             step = CallStep(row, self._name(row, own), cost=cost[place], memory=int(schedule.memory[place]))
@@ -95,7 +95,7 @@ class CallSteps:
                 step = replace(step, role=Role.BEGIN)
             elif opcode.endswith(b"-done") and begun in at:
                 step = self._end(replace(step, begun=at[begun]), steps, schedule, place)
-            elif is_weight[place]:
+            elif weights[place]:
                 step = self._work(step)
             elif opcode.startswith(COLLECTIVE_KINDS) or (row >= 0 and row in self.bounds.exchanging):
                 step = replace(step, stream=Stream.COLLECTIVE)
@@ -125,7 +125,7 @@ class CallSteps:
             stream = Stream.COLLECTIVE
         latency = float(schedule.end[place] - schedule.end[begun])
         waits = begun + 1 < len(schedule) and schedule.start[begun + 1] - schedule.end[begun] > _LATE
-        if stream is Stream.COLLECTIVE:
+        if stream is Stream.COLLECTIVE and not (waits and is_weight(np.array([latency]))[0]):
             hidden = replace(
                 step, role=Role.END, stream=stream, at_most=latency, latency=min(latency, self._least(row))
             )

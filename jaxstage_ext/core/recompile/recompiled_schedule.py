@@ -12,6 +12,7 @@ from jaxstage_ext.core.stage import stages
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.cross_compile import Executable
+from jaxstage_ext.ir.schedules import written_schedule
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.store import cache, entry
@@ -88,4 +89,7 @@ def _read(digest: str, head: Mapping[str, Any], parts: list[bytes]) -> DumpedSch
         raise ValueError("not the head of this module's schedule")
     if type(size) is not int or size < 0 or not isinstance(log, str) or head["absent"] is not (not packed):
         raise ValueError("not the head of a schedule")
-    return _of_answer({"schedule": packed or None, "bytes": size, "log": log})
+    made = _of_answer({"schedule": packed or None, "bytes": size, "log": log})
+    if made.proto is not None:
+        written_schedule.read(made.proto)
+    return made

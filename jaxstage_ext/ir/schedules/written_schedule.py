@@ -27,8 +27,8 @@ TOTAL_WASTED, TOTAL = "total_wasted_cycles", "total_cycles"
 _SUMS = {11: TOTAL_WASTED, 12: TOTAL}
 _LONGEST = 1e15
 """Microseconds; what is longer is no time."""
-_LEAST_WEIGHT, _LEAST_ESTIMATE = 99.0, 0.02
-"""Microseconds: XLA's weights of work are 1000 and 5000, and what it counts for nearly nothing is 0.01 and less."""
+_LEAST_ESTIMATE = 0.02
+"""Microseconds: what XLA counts for nearly nothing is 0.01 and less."""
 _ROUNDING = 1e-6
 _LEAST = -1e-3
 """Microseconds: rounding lets an instruction end that much before it begins."""
@@ -61,15 +61,6 @@ class ComputationSchedule:
         """Microseconds that each instruction occupies the device's main stream."""
         return self.end - self.start
 
-    @property
-    def is_weight(self) -> npt.NDArray[np.bool_]:
-        """Whether the cost of each is one of XLA's weights for an order, such as 1000 for a fusion, and no estimate.
-
-        Weights are whole numbers, which sums of tables and formulas are not.
-        """
-        cost = self.cost
-        return (cost > _LEAST_WEIGHT) & (np.abs(cost - np.rint(cost)) < _ROUNDING * np.maximum(1.0, cost))
-
 
 @dataclass(frozen=True, eq=False)
 class WrittenSchedule:
@@ -84,6 +75,15 @@ class WrittenSchedule:
         cost = np.concatenate([one.cost for one in self.computations])
         cost = cost[cost > _LEAST_ESTIMATE]
         return bool((np.abs(cost - np.rint(cost)) > _ROUNDING * cost).any())
+
+
+def is_weight(microseconds: Floats) -> npt.NDArray[np.bool_]:
+    """Whether each is one of XLA's weights for an order, such as 1000 for a fusion, and no estimate.
+
+    Weights of work are whole thousands, which what tables and formulas give is not.
+    """
+    thousands = microseconds / 1000
+    return (thousands > 0.5) & (np.abs(thousands - np.rint(thousands)) < _ROUNDING)
 
 
 def read(proto: bytes) -> WrittenSchedule:

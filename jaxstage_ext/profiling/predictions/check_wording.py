@@ -24,9 +24,15 @@ def unknown_group(by: str, groups: Sequence[str]) -> str:
 def notes(predicted: InstructionRuns, measured: InstructionRuns, idle: float) -> Iterator[str]:
     """What the times are of, what the estimate leaves out, and whether the profile is of another module."""
     if not measured.runs:
-        yield "The profile does not say how often the module ran, so that nothing is known of one run."
+        yield "The profile names no instruction of a module, so that none is compared."
         return
-    yield f"Measured times are the median over {plural(measured.runs, 'run')}, those on several devices each."
+    if measured.is_inferred:
+        yield (
+            f"Measured times are the mean of {plural(measured.runs, 'run')}, those on several devices each: so often "
+            "most instructions ran (inferred); the profile does not say it."
+        )
+    else:
+        yield f"Measured times are the median over {plural(measured.runs, 'run')}, those on several devices each."
     if idle:
         yield f"What the estimate leaves out: in a run the device has nothing to do for {duration(idle)}."
     common = len(predicted.by_name.keys() & measured.by_name.keys())

@@ -33,6 +33,8 @@ class InstructionRuns:
     runs: int
     module: str
     """Its name, "" where the recording has none of that name."""
+    is_inferred: bool = False
+    """Whether how often it ran follows from how often its instructions did."""
 
 
 def predicted_run(recording: Recording, places: OpPlaces, work: DeviceWork) -> InstructionRuns:
@@ -44,36 +46,67 @@ def predicted_run(recording: Recording, places: OpPlaces, work: DeviceWork) -> I
     return InstructionRuns(_named(recording, places, np.unique(op[op >= 0]), total, {}), 1, names[0] if names else "")
 
 
-def measured_run(recording: Recording, places: OpPlaces, work: DeviceWork, module: str) -> InstructionRuns:
-    """The median time of each instruction over the runs in which it ran, of the module of this name.
+def measured_run(
+    recording: Recording, places: OpPlaces, work: DeviceWork, predicted: InstructionRuns
+) -> InstructionRuns:
+    """The median time of each instruction over the runs in which it ran, of the module most like a predicted one.
 
-    Where no module of the profile has the name, of all its modules. No run is known of events that name none.
+    Where the profile does not say to which run an event belongs, the mean, of as many runs as most instructions have.
     """
+    module = _most_alike(recording, predicted)
+    name = recording.modules[module].name if module >= 0 else ""
     op, run = recording.events.op[work.event], recording.events.run[work.event]
-    own = [number for number, one in enumerate(recording.modules) if one.name == module]
-    kept = (op >= 0) & (run >= 0)
-    if own:
-        kept &= np.isin(np.append(recording.ops.module, NONE)[op], own)
-    pair = run[kept].astype(np.int64) * max(len(work.devices), 1) + work.device[kept]
-    distinct, pair = np.unique(pair, return_inverse=True)
-    median, runs = _medians(op[kept], pair.reshape(-1), work.self_time[kept], max(len(distinct), 1))
-    found = np.fromiter(median, np.int64, len(median))
+    kept = (op >= 0) & (np.append(recording.ops.module, NONE)[op] == module)
+    kept = kept & (run >= 0) if (run[kept] >= 0).any() else kept
+    events = np.flatnonzero(kept)
+    is_inferred = bool(len(events)) and not (run[events] >= 0).any()
+    measure = _means if is_inferred else _medians
+    seconds, runs, count = measure(recording, work, events)
+    found = np.fromiter(seconds, np.int64, len(seconds))
     total = np.zeros(len(recording.ops))
-    total[found] = list(median.values())
-    return InstructionRuns(_named(recording, places, found, total, runs), len(distinct), module if own else "")
+    total[found] = list(seconds.values())
+    shown = name if name == predicted.module else ""
+    return InstructionRuns(_named(recording, places, found, total, runs), count, shown, is_inferred)
 
 
-def _medians(
-    op: npt.NDArray[np.integer], pair: npt.NDArray[np.int64], time: npt.NDArray[np.int64], pairs: int
-) -> tuple[dict[int, float], dict[int, int]]:
-    """(seconds of each op: the median over its runs of their sums, in how many runs it ran)."""
-    key, place = np.unique(op.astype(np.int64) * pairs + pair, return_inverse=True)
-    sums = np.bincount(place.reshape(-1), time, len(key))
-    owner = key // pairs
-    ops, first = np.unique(owner, return_index=True)
-    parts = np.split(sums, first[1:])
-    both = list(zip(ops.tolist(), parts, strict=True)) if len(ops) else []
-    return {one: float(np.median(part)) / SECOND for one, part in both}, {one: len(part) for one, part in both}
+def _most_alike(recording: Recording, predicted: InstructionRuns) -> int:
+    """The module of the same name, else of any, with the most instructions of these names; NONE where none is named."""
+    known = np.array([name in predicted.by_name for name in recording.ops.name], bool)
+    common = np.bincount(recording.ops.module[known & (recording.ops.module >= 0)], minlength=len(recording.modules))
+    numbers = np.flatnonzero([module.name == predicted.module for module in recording.modules])
+    numbers = numbers if len(numbers) else np.unique(recording.ops.module[recording.ops.module >= 0])
+    return int(numbers[np.argmax(common[numbers])]) if len(numbers) else NONE
+
+
+Measures = tuple[dict[int, float], dict[int, int], int]
+"""Seconds of each op in one run, in how many runs it ran, and how many runs there are on all devices."""
+
+
+def _means(recording: Recording, work: DeviceWork, events: npt.NDArray[np.int64]) -> Measures:
+    """By as many runs as most kernels of the instructions have; a library call launches several kernels."""
+    columns = recording.events
+    op, name, device = columns.op[work.event[events]], columns.name[work.event[events]], work.device[events]
+    kernels = np.stack([op.astype(np.int64), name.astype(np.int64), device.astype(np.int64)])
+    _, counts = np.unique(kernels, axis=1, return_counts=True)
+    runs = int(np.argmax(np.bincount(counts))) * len(np.unique(device))
+    total = np.bincount(op, work.self_time[events], len(recording.ops))
+    found = np.unique(op).tolist()
+    return {one: float(total[one]) / SECOND / runs for one in found}, dict.fromkeys(found, runs), runs
+
+
+def _medians(recording: Recording, work: DeviceWork, events: npt.NDArray[np.int64]) -> Measures:
+    """The median over the runs in which each ran of the sums of its events."""
+    run, op = recording.events.run[work.event[events]], recording.events.op[work.event[events]]
+    pairs = run.astype(np.int64) * max(len(work.devices), 1) + work.device[events]
+    distinct, pair = np.unique(pairs, return_inverse=True)
+    size = max(len(distinct), 1)
+    key, place = np.unique(op.astype(np.int64) * size + pair.reshape(-1), return_inverse=True)
+    sums = np.bincount(place.reshape(-1), work.self_time[events], len(key))
+    ops, first = np.unique(key // size, return_index=True)
+    parts = np.split(sums, first[1:]) if len(ops) else []
+    both = list(zip(ops.tolist(), parts, strict=True))
+    seconds = {one: float(np.median(part)) / SECOND for one, part in both}
+    return seconds, {one: len(part) for one, part in both}, len(distinct)
 
 
 def _named(

@@ -34,6 +34,10 @@ _MEANS = {
     Means.ANALYTICAL: ", by a formula alone",
     Means.UNKNOWN: "; by what means is unknown",
 }
+_NOT_ESTIMATED = {
+    Estimator.XLA: "for these instructions XLA has only a weight for its order",
+    Estimator.OWN: "for these instructions XLA estimates no cycles",
+}
 _MATCHED = 0.99
 _WORTH_SAYING = 0.005
 _MOST_NAMED = 3
@@ -78,6 +82,11 @@ def longest(headline: PredictedHeadline) -> str:
         return "Which line takes the time is unknown."
     share = f" ({percent(one.seconds / seconds)})" if seconds else ""
     return f"{one.line} takes the most: {duration(one.seconds)} of a call{share}, exposed collectives included."
+
+
+def own(seconds: float) -> str:
+    """An estimate of ours among those of XLA."""
+    return f"{duration(seconds)} by JAXStage"
 
 
 def exposed(headline: PredictedHeadline) -> str:
@@ -133,10 +142,8 @@ def notes(prediction: Prediction) -> Iterator[str]:
             "the line is unknown."
         )
     if prediction.weighted:
-        yield (
-            f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: for these instructions XLA "
-            "has only a weight for its order."
-        )
+        why = _NOT_ESTIMATED[prediction.estimator]
+        yield f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: {why}."
     if prediction.unknown:
         some_names = some(prediction.unknown, _MOST_NAMED)
         yield f"{plural(len(prediction.unknown), 'instruction')} without a known time left out: {some_names}."

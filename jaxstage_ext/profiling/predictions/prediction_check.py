@@ -49,7 +49,7 @@ def prediction_check(predicted: InstructionRuns, measured: InstructionRuns, idle
     columns = {
         **named,
         "predicted": Column([one.predicted for one in rows], "s", "of one call"),
-        "measured": Column([one.measured for one in rows], "s", "of one run on one device, the median"),
+        "measured": Column([one.measured for one in rows], "s", "of one run on one device"),
         "missed": Column([one.missed for one in rows], "s", "how much longer it took than was predicted"),
         "ratio": Column([_ratio(one) for one in rows], "", "measured over predicted"),
         **(

@@ -32,7 +32,7 @@ COLUMNS: Mapping[str, Column] = MappingProxyType(
             "lower bound", "the least time of a run by the device's peaks, as in Cost; not measured", "s", True
         ),
         ESTIMATE: _column(
-            "estimate",
+            "estimated time",
             "the time of a call as XLA's schedule predicts it, of a TPU put together from XLA's cycles; not measured",
             "s",
             True,

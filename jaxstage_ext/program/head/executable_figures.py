@@ -54,7 +54,7 @@ def _estimate(program: Program) -> list[FigureSummary]:
     if (prediction := known_prediction(program)) is None:
         return []
     figure = time_estimate(program)
-    shown = figure if figure.value is None else Figure(duration(figure.value), remark=figure.remark)
+    shown = figure if figure.value is None else Figure(duration(float(figure.value)), remark=figure.remark)
     return [labelled(NAMES[prediction.estimator], shown)]
 
 

@@ -18,14 +18,28 @@ MOST_INSTRUCTIONS = 2_000
 
 def cheap_prediction(program: Program) -> Timeline | None:
     """The predicted timeline if it is known, or takes milliseconds; None otherwise. Compiles nothing."""
-    if (known := predicted.known(program)) is not None or not can_be_predicted(program):
+    found = _tried(program)
+    return None if isinstance(found, str) else found
+
+
+def why_not_predicted(program: Program) -> str:
+    """Why no time is estimated, or what makes the estimate where nobody has asked for it yet; "" where one is."""
+    found = _tried(program)
+    return found if isinstance(found, str) else ""
+
+
+def _tried(program: Program) -> Timeline | str:
+    """The predicted timeline, if it is known or takes milliseconds; else why there is none."""
+    if (known := predicted.known(program)) is not None:
         return known
+    if not can_be_predicted(program):
+        return wording.NO_ESTIMATE
     if len(program.module.names) > MOST_INSTRUCTIONS or not _is_at_hand(program):
-        return None
+        return wording.NEEDS_COMPUTING
     try:
         return predicted(program)
-    except (ValueError, RuntimeError, OSError):  # why there is none is said where it is asked for
-        return None
+    except (ValueError, RuntimeError, OSError) as error:
+        return str(error) or type(error).__name__
 
 
 def _is_at_hand(program: Program) -> bool:
@@ -54,9 +68,13 @@ def said_of_exposed(program: Program) -> str:
 
 
 def time_estimate(program: Program) -> Figure:
-    """The estimated seconds of a call; unknown, with the reason, where nothing estimates it or nobody has asked yet."""
+    """The estimated seconds of a call; unknown, with the reason, where nothing estimates it or nobody has asked yet.
+
+    Our own has a text, so that it is not ranked among XLA's.
+    """
     if (prediction := known_prediction(program)) is None:
-        return Figure(None, wording.NEEDS_COMPUTING if can_be_predicted(program) else wording.NO_ESTIMATE)
+        return Figure(None, why_not_predicted(program))
     if prediction.seconds is None:
         return Figure(None, wording.PARTLY_UNKNOWN)
-    return Figure(prediction.seconds, remark=wording.basis(prediction))
+    text = "" if prediction.estimator is Estimator.XLA else wording.own(prediction.seconds)
+    return Figure(prediction.seconds, remark=wording.basis(prediction), text=text)

@@ -17,7 +17,12 @@ from jaxstage_ext.profiling.predictions import predicted_timeline_wording as pre
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
-from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_prediction, said_of_exposed
+from jaxstage_ext.program.predicting.time_estimate import (
+    cheap_prediction,
+    known_prediction,
+    said_of_exposed,
+    why_not_predicted,
+)
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answer_wording import Holding, Measure
@@ -160,7 +165,8 @@ def _not_measured(program: Program) -> Answer:
         return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")
     told = measured_wording.not_measured(program.name, program.other_target)
     if can_be_predicted(program):
-        return Answer(f"{told} {predicted_wording.NEEDS_COMPUTING}", state=State.UNKNOWN, view="timeline")
+        why = why_not_predicted(program)
+        return Answer(f"{told} {wording.not_predicted(why)}", state=State.UNKNOWN, view="timeline")
     return Answer(told, state=State.UNKNOWN)
 
 

@@ -60,6 +60,14 @@ def test_of_a_loop_xla_has_the_body_and_the_bounds_have_the_rest(version: str) -
     assert bounded.total > six.total and predicted_recording.matched(bounded) > 0.99
 
 
+def test_what_other_work_hides_is_not_waited_for_though_xla_leaves_room() -> None:
+    """XLA's own stamps have a microsecond between instructions that need each other, which no work fills."""
+    begin, done = all_reduce("all-reduce", 0, 45.25)
+    entry = [begin, Scheduled("dot", 1, 41.5), Scheduled("add", 42.5, 45.25), done]
+    _, made = put_together(schedule(entry), module(entry, shown=True))
+    assert made.exposed == 0 and made.total == 1 + 40.5 + 2.75 + 1
+
+
 def test_what_xla_gives_a_weight_takes_our_bound() -> None:
     entry = [
         Scheduled("x", opcode="parameter"),
@@ -73,6 +81,15 @@ def test_what_xla_gives_a_weight_takes_our_bound() -> None:
     assert (drawn["copy-start"].start, drawn["copy-start"].end) == (1, 100) and drawn["copy-start"].waited == 58.5
     assert drawn["copy-start"].step.stream is Stream.COPY and drawn["copy-start"].step.by is EstimateSource.BOUND
     assert drawn["call"].end - drawn["call"].start == 100 and made.weighted == 158.5 and not steps.unknown
+
+
+def test_a_collective_that_has_but_a_weight_takes_our_bound() -> None:
+    begin, done = all_reduce("all-reduce", 10.5, 5010.5)
+    entry = [Scheduled("dot", 0, 10.5), begin, Scheduled("add", 5000, 5010.5), done]
+    read, ops = written_schedule.read(schedule(entry)), hlo.parse(module(entry, shown=True))
+    bounds = InstructionBounds(ops, np.full(len(ops), np.nan), {1: 80e-6})
+    made = replay(CallSteps(bounds, {}, read, schedule_match.match(read.module, ops)).entry())
+    assert made.exposed == made.weighted == 80 - 10.5 - 1 - 0.5
 
 
 def test_what_has_neither_is_unknown() -> None:

@@ -16,7 +16,8 @@ from jax.sharding import PartitionSpec as P
 
 import jaxstage_ext
 from jaxstage_ext.api.inspection import Inspection
-from jaxstage_ext.core.recompile import recompiled_schedule
+from jaxstage_ext.core.recompile import preparation, recompiled_schedule
+from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.ir.schedules import written_schedule
 from jaxstage_ext.store import cache
 from jaxstage_ext.worker import pool
@@ -64,7 +65,7 @@ def test_nothing_is_compiled_for_it(is_cached: bool, asked: list[str]) -> None:
     assert any("all-reduce" in name for name in names)
 
 
-def test_the_module_is_that_of_a_compile_that_dumps_nothing(tmp_path: Path) -> None:
+def test_the_module_is_that_of_a_compile_without_the_option(tmp_path: Path) -> None:
     """With options of the user's for dumps the worker adds none of its own."""
     plain = inspected(compiler_options={"xla_dump_to": str(tmp_path), "xla_dump_hlo_as_text": True})
     assert not list(tmp_path.glob("*.schedule*"))
@@ -97,6 +98,18 @@ def test_a_kept_one_of_another_module_is_not_taken(asked: list[str]) -> None:
     stage = found.program.staged.stages[-1]
     stage.value = replace(stage.value, text=stage.value.text.replace("fusion", "fuzion"))
     assert not dumped(found).is_of_shown and asked.count("schedule") == 1
+
+
+@pytest.mark.parametrize("damaged", [b"", b"cut", zlib.compress(b"no schedule"), zlib.compress(b"\x0a\x7f")])
+def test_a_damaged_entry_is_asked_for_anew(damaged: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = inspected()
+    prepared = preparation.prepared(found.program.staged)
+    right = {"schedule": zlib.compress(kept(VERSIONS[1], "data_parallel")[0]), "bytes": 9, "log": "", "same": True}
+    cross_compile.keep_schedule(prepared, {**right, "schedule": damaged}, found.program.executable.text)
+    monkeypatch.setattr(pool, "ask", lambda platform, request, *how, **more: right)
+    made = dumped(found)
+    assert made.size == 9 and made.proto is not None
+    assert dumped(found) == made
 
 
 def test_it_is_asked_only_of_what_a_worker_compiled() -> None:

@@ -7,7 +7,7 @@ import pytest
 from jaxstage_ext.profiling.predictions import check_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.prediction import PredictedLoop
-from jaxstage_ext.report.recording import EventKind
+from jaxstage_ext.report.recording import NONE, EventKind
 from tests.helpers.predicted_recordings import Planned, all_reduce, places, predicted_timeline
 from tests.helpers.recordings import Event, recording
 
@@ -68,6 +68,22 @@ def test_a_loop_is_compared_in_all_its_iterations() -> None:
 def test_a_profile_of_another_module_says_so() -> None:
     notes = PREDICTED.against(measured("jit_other")).notes
     assert any("jit_step" in note and "3 of 4" in note for note in notes)
+
+
+def test_runs_that_a_profile_does_not_name_are_inferred() -> None:
+    """Two runs of two kernels; the library call launches two kernels each, the loop's body runs three times each."""
+    names = (("dot.1", "sgemm", 11), ("dot.1", "splitk", 1), *(("dot.2", "loop", 2),) * 3, ("all-reduce.1", "nccl", 26))
+    events = [
+        Event("stream", kernel, 300 * run + 30 * at, length, EventKind.KERNEL, op=("jit_step", op), run=NONE)
+        for run in range(2)
+        for at, (op, kernel, length) in enumerate(names)
+    ]
+    made = recording(events)
+    table = PREDICTED.against(Timeline(made, places(made, {})))
+    assert {row["op"]: row["measured"] for row in table.rows() if row["measured"]} == pytest.approx(
+        {"dot.1": 12 * MICRO, "dot.2": 6 * MICRO, "all-reduce.1": 26 * MICRO}
+    )
+    assert any("inferred" in note and "2 runs" in note for note in table.notes)
 
 
 def test_only_a_prediction_and_a_profile_are_compared() -> None:

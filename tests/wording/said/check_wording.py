@@ -30,6 +30,7 @@ SAID = {
         wording.notes(InstructionRuns({}, 1, ""), InstructionRuns({"dot.1": OTHER}, 4, ""), 0.0)
     ),
     "notes, no runs": notes(runs=0),
+    "notes, runs inferred": notes(is_inferred=True),
     "headline": [headline("op", **{"dot.1": OTHER}), headline("line", **{"dot.1": OTHER}), headline("op")],
     "headline, no line": headline("line", **{"other.1": OTHER, "other.2": OTHER}),
     "headline, nothing missed": headline("op", **{"dot.1": ONE, "dot.2": ONE}),

@@ -40,6 +40,8 @@ SAID = {
         )
     ),
     "notes, nothing unusual": list(wording.notes(KNOWN)),
+    "notes, of our own": list(wording.notes(Prediction(Estimator.OWN, Means.UNKNOWN, "v5e:2x4", 1e-3, 1.0, 5e-6))),
+    "our own": wording.own(532e-6),
     "mode": wording.mode(KNOWN),
     "part": [wording.part(recording([], title="step", prediction=KNOWN)), wording.part(recording([], title="step"))],
     "coverage": [wording.coverage(1, 0.0, False), wording.coverage(12, 0.97, True)],

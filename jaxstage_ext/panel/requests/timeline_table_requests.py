@@ -20,7 +20,7 @@ from jaxstage_ext.report.table import Column, Table, plain
 MOST_ROWS = 20_000
 """Rows that are sent; the rest are smaller."""
 LONGEST_TEXT = 500
-_TIMES = {"call": "a call", "share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
+_TIMES = {"share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
 _RATES = {"FLOP/s": "FLOP/s", "bytes/s": "bytes/s", "of roof": "of roof"}
 
 

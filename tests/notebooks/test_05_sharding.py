@@ -47,8 +47,9 @@ def test_sixteen_tpus_or_what_they_lack(sharding: nbformat.NotebookNode) -> None
 
 
 def test_eight_h100s_before_anything_runs(sharding: nbformat.NotebookNode) -> None:
-    told = shown(sharding, "predicted.exposed()")
+    told = shown(sharding, "by_batch.predicted")
     if "needs JAX's CUDA plugin: pip" not in told:
+        assert "Predicted for h100:8, nothing ran" in told
         assert "all-reduce" in told and "independent" in told
 
 

@@ -31,7 +31,7 @@ def why(kind: NotPredicted, what: str = "") -> str:
         NotPredicted.NO_SCHEDULER: f"XLA estimates no schedule for {what}; its lower bounds are in the roofline",
         NotPredicted.FLAG: f"{what}=false turns off the scheduler of XLA's that estimates times; leave it out",
         NotPredicted.NOTHING_BESIDE: "XLA schedules by estimated times only programs with asynchronous operations, "
-        "such as collectives, and this one has none; its lower bounds are in the roofline",
+        "such as large collectives, and this one has none; its lower bounds are in the roofline",
         NotPredicted.NO_CYCLES: "XLA's compiler for TPUs estimates no cycles of its instructions; its lower bounds "
         "are in the roofline",
         NotPredicted.NO_CLOCK: f"no clock is on file for {what}, so XLA's estimated cycles are no times; its lower "

@@ -30,6 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ["COLUMNS"] = "100"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 os.environ.pop("JAXSTAGE_CACHE_DIR", None)
+os.environ["JAXSTAGE_MEASURE_CPU"] = "0"  # each test and kernel would measure anew; what is about that sets it
 os.environ["JAXSTAGE_RECORDS_DIR"] = tempfile.mkdtemp(prefix="jaxstage-records-")
 atexit.register(shutil.rmtree, os.environ["JAXSTAGE_RECORDS_DIR"], ignore_errors=True)
 

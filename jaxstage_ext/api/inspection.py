@@ -22,6 +22,7 @@ from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.comparing.difference_table import Differences, differences
 from jaxstage_ext.program.comparing.earlier import beside, copies
+from jaxstage_ext.program.comparing.what_if import WhatIf, what_if
 from jaxstage_ext.program.head import summary
 from jaxstage_ext.program.head.summary_form import Summary
 from jaxstage_ext.program.kinds import saved
@@ -43,11 +44,13 @@ from jaxstage_ext.program.questions.shardings import shardings
 from jaxstage_ext.program.running import execution, reproducer
 from jaxstage_ext.program.running.reproducer import Reproducer
 from jaxstage_ext.program.staged_call import StagedCall
+from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text import brief_text
 
 if TYPE_CHECKING:
     from jaxstage_ext.panel.showing.page import WrittenPage
+    from jaxstage_ext.panel.showing.shown_prediction import ShownPrediction
     from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
     from jaxstage_ext.processes.staged.staged_processes import StagedProcesses
 
@@ -256,6 +259,20 @@ class Inspection(StagedCall):
 
         return shown_timeline.shown(self.program)
 
+    @property
+    def predicted(self) -> ShownPrediction:
+        """One call on one device of the target, as XLA predicts it before anything runs: a timeline.
+
+        It is what XLA's latency-hiding scheduler believed when it ordered the instructions, from its tables of measured
+        matmuls and collectives. It leaves out idle time of the host, launches, stragglers, contention among collectives
+        and clocks below boost. Of a loop one iteration is drawn. `recording.prediction` says what it rests on.
+
+        Raises Unavailable with the reason where XLA predicts nothing, as for a CPU, and what a compile raises.
+        """
+        from jaxstage_ext.panel.showing import shown_prediction
+
+        return shown_prediction.shown(self.program)
+
     def row(self) -> TargetFigures:
         """The row of `compare` for this target."""
         return target_figures(self.program)
@@ -288,6 +305,28 @@ class Inspection(StagedCall):
         recorded it, those of `jax.config` are unknown. Raises Unavailable where nothing was lowered.
         """
         return options(self.program)
+
+    def what_if(
+        self,
+        flags: Sequence[str | Mapping[str, Any]] | None = None,
+        budget: float = 120.0,
+        progress: Progress | None = None,
+    ) -> WhatIf:
+        """The same program under other sets of XLA flags, ranked by the estimate of its time.
+
+        Each set is compiled in a worker for the same target, traced and lowered as it was; JAX's caches and settings
+        stay as they are. A row says what changed: estimate, exposed collectives, memory, how many collectives and
+        fusions. `.best.program` is the winner, `.table` all of them, the program as it is first.
+
+        Args:
+          flags: a set each, "xla_gpu_enable_latency_hiding_scheduler=false", several with spaces between them, or a
+            mapping; None: those that matter for overlap and fusion on the platform.
+          budget: seconds after which no further set is compiled.
+          progress: called with the seconds and the set that is compiled, such as `print`; what it raises ends it.
+
+        Raises ValueError, in one line, for a flag or a value that XLA does not have, and where nothing was lowered.
+        """
+        return what_if(self.program, flags, budget, progress)
 
     def flag_table(self) -> dict[str, Any]:
         """All of XLA's flags, and what each is set to for this call: plain JSON types only."""

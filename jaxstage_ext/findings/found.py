@@ -15,6 +15,7 @@ from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure, Tria
 from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.findings.finding_rows import finding_row
 from jaxstage_ext.findings.trial import Trial
+from jaxstage_ext.program.device import device_figures
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.report.progress import Progress
@@ -286,7 +287,8 @@ def _once(program: Program, detector: Detector, progress: Progress | None) -> tu
     def compute() -> tuple[FoundIn, ...]:
         return tuple(_in(program, one) for one in detector.find(program, progress) if _is_worth(one))
 
-    return program.results.once(("finding", detector.kind), compute) if detector.is_kept else compute()
+    lasts = detector.is_kept and device_figures.is_settled(program)
+    return program.results.once(("finding", detector.kind), compute) if lasts else compute()
 
 
 def _in(program: Program, finding: Finding) -> FoundIn:

@@ -54,6 +54,13 @@ class JAXStage(SingletonConfigurable):
         "second; empty means what %targets --measure measured.",
     ).tag(config=True)
 
+    measure_cpu = Bool(
+        KernelSettings.measures_cpu,
+        help="Whether to measure the peaks of this machine's CPU, roughly and in about a second, the first time a "
+        "verdict needs them and no cell runs; False leaves that to %targets --measure. The environment variable "
+        f"{kernel_settings.MEASURE_CPU}=0 turns it off too.",
+    ).tag(config=True)
+
     save_source = Bool(
         True,
         help="Whether saved notebooks, offline pages and JSON hold the source of the functions that took part; False "
@@ -114,6 +121,10 @@ class JAXStage(SingletonConfigurable):
     @observe("damaged_cache_entries")
     def _choose_policy(self, change: Any) -> None:
         kernel_settings.change(damaged_entries=DamagedPolicy(self.damaged_cache_entries))
+
+    @observe("measure_cpu")
+    def _may_measure(self, change: Any) -> None:
+        kernel_settings.change(measures_cpu=self.measure_cpu)
 
     @observe("memory")
     def _limit(self, change: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, ErrorKind, Method, Params, Programs
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.text.units import plural
 
 GRACE = 0.05
@@ -232,10 +233,11 @@ def slow(compute: SlowAnswer, of_panel: bool = False) -> Slow:
 def answered_at_once(method: Method, programs: Programs, params: Params) -> Answer:
     """What a request about the first of these Programs answers, computed in this thread also where it is slow.
 
-    Raises what the method raises.
+    It is for saving, so this machine is not measured for it. Raises what the method raises.
     """
     asked = {"call": 0, **params}
-    return method.compute(programs, asked, JobProgress()) if isinstance(method, Slow) else method(programs, asked)
+    with measuring.left_alone():
+        return method.compute(programs, asked, JobProgress()) if isinstance(method, Slow) else method(programs, asked)
 
 
 def stop_all(programs: Programs) -> None:

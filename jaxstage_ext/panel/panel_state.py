@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.program.head.summary_form import Summary
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.text.encodable import encodable_json
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import computed_facts
@@ -35,7 +36,8 @@ class PanelState(TypedDict):
 
 def state_of(programs: Programs, busy: bool, run: str = "") -> PanelState:
     """The state of a panel over these programs."""
-    calls = [encodable_json(_summary(program)) for program in programs]
+    with measuring.left_alone():
+        calls = [encodable_json(_summary(program)) for program in programs]
     return {"version": 1, "calls": calls, "busy": busy, "run": run}
 
 

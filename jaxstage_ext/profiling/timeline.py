@@ -39,6 +39,19 @@ from jaxstage_ext.profiling.mosaic import mosaic_saved, mosaic_wording
 from jaxstage_ext.profiling.mosaic.mosaic_recording import OnDeviceDetails, decode
 from jaxstage_ext.profiling.mosaic.mosaic_spec import MosaicSpec
 from jaxstage_ext.profiling.op_places import OpPlaces, without_places
+from jaxstage_ext.profiling.predictions import (
+    check_wording,
+    compute_gaps,
+    predicted_timeline_wording,
+    prediction_check,
+)
+from jaxstage_ext.profiling.predictions.call_times import longest_line
+from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives, run_at_once
+from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
+from jaxstage_ext.profiling.predictions.exposed_times import call_times
+from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns, measured_run, predicted_run
+from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
+from jaxstage_ext.profiling.predictions.predicted_tables import of_prediction
 from jaxstage_ext.profiling.xplane import module_runs
 from jaxstage_ext.report.recording import SECOND, Events, Recording, TimeUnit
 from jaxstage_ext.report.table import Table
@@ -109,7 +122,8 @@ class Timeline:
     @cached_property
     def work(self) -> DeviceWork:
         """The events during which devices are busy."""
-        return device_work.read(self.recording, self.places)
+        work = device_work.read(self.recording, self.places)
+        return replace(work, of_call=call_times(self.recording, work)) if self.is_predicted else work
 
     @cached_property
     def nesting(self) -> Nesting:
@@ -134,8 +148,13 @@ class Timeline:
         if name not in self._tables:
             read = getattr(event_tables, name)
             table = read(self.recording, self.places, self.work)
+            table = of_prediction(table) if self.is_predicted else table
             self._tables[name] = self._without_shares(table) if self.unrecorded else table
         return self._tables[name]
+
+    @cached_property
+    def _predicted_run(self) -> InstructionRuns:
+        return predicted_run(self.recording, self.places, self.work)
 
     def _without_shares(self, table: Table) -> Table:
         """A table whose times leave out work without an event."""
@@ -171,9 +190,31 @@ class Timeline:
         return event_tables.by_range(self.recording)
 
     def gaps(self, most: int = gaps.MOST_GAPS) -> Table:
-        """The longest times in which a device has nothing to run, and what the host did then."""
+        """The longest times in which a device has nothing to run, and what the host did then.
+
+        Of a prediction those in which it computes nothing, and the collective or copy that it waits for.
+        """
+        if self.is_predicted:
+            return compute_gaps.table(self.recording, self.places, self.work, self.device_times, most)
         longest = gaps.longest(self.device_times, self._hosts, most)
         return gaps.table(longest, HostLabels(self.places.frames), bool(self.device_times))
+
+    def exposed(self) -> Table:
+        """One row a collective: how long nothing hides it in one call, the most first, and what could.
+
+        "independent" is computation after it, in its computation, that neither needs its result nor hides a collective
+        yet, as the graph of the module proves; "independent line" the line of most of that.
+        """
+        return exposed_table(self._exposed, run_at_once(self.work))
+
+    @cached_property
+    def _exposed(self) -> list[ExposedCollective]:
+        return exposed_collectives(self.recording, self.places, self.work)
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether nothing ran, and its times are estimates."""
+        return self.recording.prediction is not None
 
     def busy(self) -> Table:
         """For each device the time in which it is busy, idle, computes, copies, and exchanges data."""
@@ -193,6 +234,13 @@ class Timeline:
     @cached_property
     def _waits(self) -> CollectiveWaits:
         return collective_waits.collective_waits(self.recording, self.places)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of its figures beside the headline, a sentence each."""
+        prediction = self.recording.prediction
+        predicted = predicted_timeline_wording.notes(prediction) if prediction is not None else ()
+        return (*predicted, *mosaic_wording.notes(self.recording), *self.process_notes)
 
     @property
     def process_notes(self) -> tuple[str, ...]:
@@ -227,6 +275,21 @@ class Timeline:
     def _compared(self, by: str) -> timeline_comparison.Side:
         timeline_comparison.check(by)
         return timeline_comparison.side(self.recording, self.work, self._table(f"by_{by}"))
+
+    def against(self, measured: Timeline, by: str = "op") -> Table:
+        """A prediction beside a profile of the same program: seconds of one run by "op" or "line", most missed first.
+
+        Raises ValueError where this is not a prediction or the other one is not measured, or for another group.
+        """
+        prediction_check.check(by)
+        if not self.is_predicted or measured.is_predicted:
+            raise ValueError(
+                check_wording.NOT_MEASURED_EITHER if self.is_predicted else check_wording.NOT_OF_PREDICTION
+            )
+        own = self._predicted_run
+        other = measured_run(measured.recording, measured.places, measured.work, own)
+        idle = sum(time.idle.total for time in measured.device_times) / SECOND / max(other.runs, 1)
+        return prediction_check.prediction_check(own, other, idle, by)
 
     def to_table(self) -> Table:
         """One row for each event, by lane, then start; times in seconds.
@@ -290,18 +353,28 @@ class Timeline:
         """The share of the device time whose source line is known, 0 to 1; NaN where nothing ran."""
         lines = self.by_line()
         known = np.array([line is not None for line in lines["line"]], bool)
-        total = float(lines["self"].sum())
-        return float(lines["self"][known].sum()) / total if total else float("nan")
+        times = lines["busy" if self.is_predicted else "self"]
+        total = float(times.sum())
+        return float(times[known].sum()) / total if total else float("nan")
 
     @property
     def coverage(self) -> str:
         """How much of the profile is shown, and how much of its device time has a source line."""
+        if self.is_predicted:
+            return predicted_timeline_wording.coverage(len(self.work), self.attributed, bool(len(self.work)))
         kept, total = len(self.events), max(self.recording.total, len(self.events))
         return timeline_wording.coverage(kept, total, self.attributed, bool(len(self.work)), self.unrecorded)
 
     @cached_property
     def headline(self) -> Headline:
         """Which line takes the time, whether the devices idle, and what the host does then."""
+        if (prediction := self.recording.prediction) is None:
+            return self._read_headline()
+        longest = longest_line(self.recording, self.places, self.work)
+        made = predicted_headline(prediction, self._exposed, longest)
+        return replace(self._read_headline(), predicted=made)
+
+    def _read_headline(self) -> Headline:
         if not len(self.work):
             of_ranges = headline.of_ranges(self.by_range(), event_tables.recorders(self.recording))
             return headline.of_what_is_kept(of_ranges, self.recording.lost)
@@ -330,8 +403,7 @@ class Timeline:
         lines = lines.take(range(min(len(lines), _LINES_SHOWN)))
         notes = [
             *timeline_wording.losses(self.recording.lost),
-            *mosaic_wording.notes(self.recording),
-            *self.process_notes,
+            *self.notes,
         ]
         return "\n".join([timeline_wording.sentence(self.headline), self.coverage, *notes, "", str(lines)])
 

@@ -16,6 +16,7 @@ from jaxstage_ext.program.behaviour.effects import effects, has_effects
 from jaxstage_ext.program.device import out_of_memory as exhausted
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.machine_code.kernels import kernels
+from jaxstage_ext.program.predicting.chosen_timeline import timeline_kinds
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.collectives import collectives
 from jaxstage_ext.program.questions.dtypes import changes_dtypes, dtypes
@@ -136,9 +137,9 @@ TABS: tuple[Tab, ...] = (
     ),
     Tab(
         "timeline",
-        lambda program: program.timeline is not None,
+        lambda program: bool(timeline_kinds(program)),
         tab_requests.of_timeline,
-        price=Price.NOTHING,
+        price=Price.EACH,
         saved_methods=("timeline", "timeline head", "timeline table"),
     ),
     Tab(

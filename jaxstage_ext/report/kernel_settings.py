@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+import os
 from dataclasses import dataclass, replace
 from typing import Any
+
+MEASURE_CPU = "JAXSTAGE_MEASURE_CPU"
+"""The environment variable whose "0" turns off that this machine's CPU is measured."""
 
 
 class DamagedPolicy(enum.Enum):
@@ -35,6 +39,8 @@ class KernelSettings:
     saves_source: bool = True
     """Whether saved forms hold source if nobody says otherwise."""
     damaged_entries: DamagedPolicy = DamagedPolicy.ASK
+    measures_cpu: bool = os.environ.get(MEASURE_CPU, "1") != "0"
+    """Whether the ceilings of this machine's CPU are measured when they are first needed."""
 
 
 class _Now:

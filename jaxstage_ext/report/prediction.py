@@ -27,12 +27,15 @@ class PredictedLoop:
 
     Attributes:
       name: of its instruction in the HLO module.    count: its iterations; None where that is unknown.
-      seconds: of one iteration.
+      seconds: of one iteration, in which loops inside count as often as they run.
+      start, end: where its iteration is drawn, in seconds since the call began, with one iteration of loops inside.
     """
 
     name: str
     count: int | None
     seconds: float
+    start: float = 0.0
+    end: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.table import Table, cell, is_number, plain
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.still_table import Head, StillTable
@@ -56,7 +57,8 @@ def findings(program: Program) -> list[list[str]]:
 
 def best_finding(program: Program) -> str:
     """The finding with the most to gain, in a sentence; "" where there is none or it was not looked for."""
-    return public_folders(clean(_or("", lambda: _found().said_first(program))))
+    with measuring.left_alone():
+        return public_folders(clean(_or("", lambda: _found().said_first(program))))
 
 
 def nothing_found(program: Program) -> str:

@@ -27,19 +27,20 @@ def lanes_html(timeline: Timeline, window: Window | None = None) -> Html:
     window = whole(timeline) if window is None else window
     for most in (24, 12, 6):
         strips, left_out = lane_strips(timeline, COLUMNS, window, most)
-        html = _table(strips, left_out, window) if strips else markup.NOTHING
+        how = "predicted, " if timeline.is_predicted else ""
+        html = _table(strips, left_out, window, how) if strips else markup.NOTHING
         if markup.size(html) < LARGEST:
             return html
     return markup.NOTHING
 
 
-def _table(strips: list[LaneStrip], left_out: int, window: Window) -> Html:
+def _table(strips: list[LaneStrip], left_out: int, window: Window, how: str) -> Html:
     groups = ["", *(strip.group for strip in strips)]
     rows = [_row(strip, strip.group if strip.group != group else "")
             for strip, group in zip(strips, groups, strict=False)]  # fmt: skip
     span = scaled((window[1] - window[0]) / SECOND, "s")
     more = f"; {plural(left_out, 'more lane')}" if left_out else ""
-    last = ("", Span(f"{span} from left to right{more}", Colour.DIM))
+    last = ("", Span(f"{how}{span} from left to right{more}", Colour.DIM))
     return markup.table(StillTable((), (*rows, last)))
 
 

@@ -25,12 +25,21 @@ def lanes_svg(timeline: Timeline, window: Window | None = None, title: str = "",
     strips, _ = lane_strips(timeline, WIDTH - LABELS, window, most)
     height = TOP + ROW * max(1, len(strips)) + 8
     boxes = _boxes(timeline, strips, window)
+    above = _axis(window, height) + _predicted(timeline)
     body = "".join(_lane(strip, TOP + ROW * at) for at, strip in enumerate(strips))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         f'font-family="sans-serif" font-size="11"><title>{escape(clean(title or timeline.recording.title))}</title>'
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>{_axis(window, height)}{body}{"".join(boxes)}</svg>'
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>{above}{body}{"".join(boxes)}</svg>'
     )
+
+
+def _predicted(timeline: Timeline) -> str:
+    """That nothing ran, in the corner above the labels; "" of what was measured."""
+    if timeline.recording.prediction is None:
+        return ""
+    label = escape(cut(clean(f"Predicted for {timeline.recording.prediction.target}, nothing ran"), 36))
+    return f'<text x="4" y="14" fill="#1c2025" font-weight="bold">{label}</text>'
 
 
 def _axis(window: Window, height: int) -> str:

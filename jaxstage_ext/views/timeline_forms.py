@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxstage_ext.profiling.analysis import timeline_facts, timeline_wording
-from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.saved import saved_source
 from jaxstage_ext.report.table import Table, cell, plain
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.program.program import Program
 
 _TEXT_ROWS, _HTML_ROWS, _WIDEST = 6, 12, 60
-_TEXTS = ("line", "op", "kernel", "range", "host", "code")
+_TEXTS = ("line", "op", "kernel", "range", "host", "code", "collective", "independent line")
 """The columns that are no figures."""
 
 
@@ -64,10 +63,26 @@ _TABLES = (
     ),
 )
 
+_OF_PREDICTION = (
+    *_TABLES[:1],
+    TimelineTable(
+        "exposed collectives",
+        Timeline.exposed,
+        {
+            "line": "line",
+            "collective": "collective",
+            "exposed": "exposed",
+            "independent": "independent work after it",
+            "independent line": "most of it at",
+        },
+    ),
+    *_TABLES[1:2],
+)
+
 
 def text(program: Program, columns: int, source: bool | None = None) -> list[str]:
     """The lines of the text form, with or without source, None for the default; none without a timeline."""
-    timeline = program.timeline
+    timeline = _known(program)
     if timeline is None:
         return []
     texts = _line_texts(program, source)
@@ -87,9 +102,12 @@ def html(program: Program, most: int, source: bool | None = None) -> Html:
 
     It is with or without source, None for the default.
     """
-    timeline = program.timeline
-    if timeline is None:
-        return markup.NOTHING
+    timeline = _known(program)
+    return markup.NOTHING if timeline is None else html_of(timeline, program, most, source)
+
+
+def html_of(timeline: Timeline, program: Program, most: int, source: bool | None = None) -> Html:
+    """The HTML form of one of a program's timelines; see `html`."""
     texts = _line_texts(program, source)
     parts = Parts()
     head = parts.get("The timeline", functools.partial(_head_html, timeline), markup.NOTHING)
@@ -103,8 +121,19 @@ def html(program: Program, most: int, source: bool | None = None) -> Html:
     return next(form for form in fitting if markup.size(form) <= most)
 
 
+def _known(program: Program) -> Timeline | None:
+    """The measured timeline, else the predicted one if somebody has looked at it. Computes nothing."""
+    if program.timeline is not None:
+        return program.timeline
+    from jaxstage_ext.program.predicting.chosen_timeline import looked_at_prediction
+
+    return looked_at_prediction(program)
+
+
 def _shown(timeline: Timeline) -> list[TimelineTable]:
     """The tables that say something: by kernel only where no HLO instruction is known."""
+    if timeline.is_predicted:
+        return list(_OF_PREDICTION)
     try:
         is_known = {name: any(value is not None for value in read()[name])
                     for name, read in (("line", timeline.by_line), ("op", timeline.by_op))}  # fmt: skip
@@ -118,14 +147,13 @@ def _head(timeline: Timeline) -> Iterator[str]:
     yield public_folders(timeline_wording.sentence(timeline.headline))
     yield "; ".join(filter(None, [timeline.coverage, timeline_facts.window_text(timeline)]))
     yield from timeline_wording.losses(timeline.recording.lost)
-    yield from mosaic_wording.notes(timeline.recording)
-    yield from timeline.process_notes
+    yield from timeline.notes
 
 
 def _head_html(timeline: Timeline) -> Html:
     first, second, *lost = _head(timeline)
     losses = (said(loss, Colour.WARN, most=400) for loss in lost)
-    return markup.paragraph(said(first, face=Face.STRONG, most=400), said(second, Colour.DIM, most=400), *losses)
+    return markup.paragraph(said(first, face=Face.STRONG, most=800), said(second, Colour.DIM, most=400), *losses)
 
 
 def _table(texts: Mapping[str, str], timeline: Timeline, shown: TimelineTable, most: int) -> StillTable:

@@ -26,6 +26,7 @@ from jaxstage_ext.worker.request_errors import LeftIdle, RequestFailed, WorkerDi
 
 __all__ = [
     "COMPILE",
+    "MEASURE",
     "ONE_REQUEST",
     "PARTITIONS",
     "RECOMPILE",
@@ -45,8 +46,9 @@ IDLE_SECONDS = 600.0
 """Seconds without a request after which a worker exits."""
 _PATIENCE = 2.0
 """Seconds that `close_all` waits for the thread of a request that it stopped."""
-COMPILE, RECOMPILE, ONE_REQUEST = "compile", "recompile", "one request"
-"""Lanes: what a cell waits for; what a view asks for later, so that no cell waits for it; a process for one request."""
+COMPILE, RECOMPILE, ONE_REQUEST, MEASURE = "compile", "recompile", "one request", "measure"
+"""Lanes: what a cell waits for; what a view asks for later, so that no cell waits for it; a process for one request;
+what measures the machine, which the next cell stops."""
 PARTITIONS = tuple(f"partition {number}" for number in range(16))
 """Lanes of the partitioner, which several workers may run at once."""
 PLATFORMS = ("cpu", "tpu", "cuda")
@@ -77,7 +79,7 @@ def ask(
       request: {"method": name of a method of `worker.inside.compiler.Compiler`, its arguments}.
       timeout: seconds.
       memory: bytes of resident memory; when None `memory_limit.default`.
-      lane: COMPILE, RECOMPILE, ONE_REQUEST or one of PARTITIONS; each has a worker of its own.
+      lane: COMPILE, RECOMPILE, ONE_REQUEST, MEASURE or one of PARTITIONS; each has a worker of its own.
       variables: of the process for ONE_REQUEST, on top of the environment.
       progress: called while the request runs.
       environment: what the worker's process is started in; when None that of this process, whatever the compiler.
@@ -87,7 +89,7 @@ def ask(
       RequestFailed: the error that XLA gave.
       KeyboardInterrupt: at once; the worker is killed.
     """
-    if lane not in (COMPILE, RECOMPILE, ONE_REQUEST) and lane not in PARTITIONS:
+    if lane not in (COMPILE, RECOMPILE, ONE_REQUEST, MEASURE) and lane not in PARTITIONS:
         raise ValueError(f"{lane!r} is not a lane; use {COMPILE!r}, {RECOMPILE!r} or {ONE_REQUEST!r}")
     limit = memory_limit.default() if memory is None else memory
     name = _name(platform, lane if lane != ONE_REQUEST else uuid.uuid4().hex)

@@ -92,7 +92,7 @@ MAGICS = {
 """What a user types, by name; NaN checks are on for the ones named so."""
 ATTRIBUTES = (
     "answers cost roofline memory shardings collectives dtypes layouts effects dispatch passes kernels options summary "
-    "flag_table coverage documents frames row worker_log"
+    "what_if flag_table coverage documents frames row worker_log"
 )
 PUBLIC = {
     "jaxstage_ext.inspect": "ins = jaxstage_ext.inspect(loss, w, x)",

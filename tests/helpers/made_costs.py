@@ -122,6 +122,10 @@ class Costs:
     measured: Any = None
 
     @property
+    def verdicts(self) -> list[str]:
+        return [self.roofline.verdict]
+
+    @property
     def table(self) -> Any:
         table = self.work.table
         return table if self.measured is None else with_measured(table, self.work, self.roofline, self.measured)

@@ -9,6 +9,8 @@ import pytest
 from absent import needs
 from executed_notebooks import NO_COMPILERS, printed, row, run, shown
 
+from jaxstage_ext.analysis.predicted import missing_prediction_wording
+from jaxstage_ext.analysis.predicted.missing_prediction_wording import NotPredicted
 from jaxstage_ext.core.targets import packages
 
 if TYPE_CHECKING:
@@ -57,6 +59,13 @@ def test_every_machine_exchanges_gradients(hardware: nbformat.NotebookNode) -> N
     assert "FLOP for each byte" in shown(hardware, "CATALOGUE") or packages.find("tpu").lacks
 
 
+@seldom
+@pytest.mark.timeout(1800)
+def test_the_timeline_of_the_step_is_predicted(hardware: nbformat.NotebookNode) -> None:
+    needs("h100:8")
+    assert "Predicted for h100:8, nothing ran" in shown(hardware, "inspection.predicted")
+
+
 @pytest.mark.timeout(900)
 def test_without_compilers_it_says_what_is_missing_and_goes_on() -> None:
     notebook = run("02_hardware_you_do_not_have.ipynb", NO_COMPILERS)
@@ -64,3 +73,4 @@ def test_without_compilers_it_says_what_is_missing_and_goes_on() -> None:
     assert "needs JAX's CUDA plugin: pip" in text
     assert "none was too small" in text
     assert "v5e:2x4 needs libtpu" in text
+    assert missing_prediction_wording.why(NotPredicted.NO_SCHEDULER, "cpu:8") in text

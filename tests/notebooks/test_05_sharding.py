@@ -46,6 +46,13 @@ def test_sixteen_tpus_or_what_they_lack(sharding: nbformat.NotebookNode) -> None
         assert " µs " in text
 
 
+def test_eight_h100s_before_anything_runs(sharding: nbformat.NotebookNode) -> None:
+    told = shown(sharding, "by_batch.predicted")
+    if "needs JAX's CUDA plugin: pip" not in told:
+        assert "Predicted for h100:8, nothing ran" in told
+        assert "all-reduce" in told and "independent" in told
+
+
 def test_warnings_dtypes_and_live_arrays(sharding: nbformat.NotebookNode) -> None:
     assert "Involuntary full rematerialisation at In [" in shown(sharding, "def mixed")
     assert "promotion" in shown(sharding, "def scaled")

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxstage_ext import inspect
+from jaxstage_ext.panel.jobs import JobProgress
 from jaxstage_ext.panel.panel import Panel, _answer
 from jaxstage_ext.panel.requests import dispatch
 from jaxstage_ext.panel.saving import first_replies, kept_replies
@@ -55,7 +56,7 @@ def test_a_tab_that_was_looked_at_is_saved_as_it_was(panel: Panel, program: Prog
     ask(panel, "ledger")
     report = saved(panel)
     assert report["summary"]["views"] == ["code", "cost"]
-    answer, _ = dispatch.methods()["ledger"].compute([program], {"call": 0}, lambda text: None)  # type: ignore[attr-defined]
+    answer, _ = dispatch.methods()["ledger"].compute([program], {"call": 0}, JobProgress())  # type: ignore[attr-defined]
     assert report["replies"] == {"ledger {}": {"result": json.loads(json.dumps(answer)), "buffers": []}}
 
 

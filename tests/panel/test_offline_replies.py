@@ -15,7 +15,7 @@ from jaxstage_ext.profiling.analysis import timeline_wording
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.kinds.recorded_program import RecordedProgram
-from jaxstage_ext.program.tab.tab_requests import TIMELINE_TABLES
+from jaxstage_ext.program.tab.tab_requests import PREDICTED_TABLES, TIMELINE_TABLES
 
 
 def program(name: str = "k") -> RecordedProgram:
@@ -33,7 +33,7 @@ def test_it_holds_the_lanes_the_headline_and_every_table() -> None:
 
 
 def test_every_table_of_a_timeline_is_asked_for() -> None:
-    assert set(TIMELINE_TABLES) == set(timeline_table_requests.TABLES)
+    assert {*TIMELINE_TABLES, *PREDICTED_TABLES} == set(timeline_table_requests.TABLES)
 
 
 def test_paths_of_this_machine_are_not_in_it() -> None:

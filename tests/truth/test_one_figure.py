@@ -15,8 +15,10 @@ from panel_requests import ask
 
 import jaxstage_ext
 from jaxstage_ext.analysis.cost.module_cost import GROUPS
+from jaxstage_ext.profiling.predictions.predicted_timeline_wording import NAMES as NAMES_OF_ESTIMATES
 from jaxstage_ext.report.table import Table, plain
-from jaxstage_ext.report.text.units import scaled
+from jaxstage_ext.report.text.units import duration, scaled
+from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.views.static_html import panel_html
 from tests.golden.record import load_programs
 from tests.truth import generated
@@ -123,6 +125,32 @@ def test_times_and_collectives_are_the_same_everywhere(name: str, target: str) -
     answers = inspection.answers["answer"]
     assert answers[0].startswith(roof.verdict)
     assert answers[3] == collectives.headline
+
+
+@every_target
+@every_program
+def test_an_estimate_is_the_same_everywhere(name: str, target: str) -> None:
+    inspection = staged(name, target)
+    head, row = facts(inspection), compared(inspection)
+    labels = [label for label in NAMES_OF_ESTIMATES.values() if label in head]
+    try:
+        made = inspection.predicted
+    except Unavailable:
+        assert not labels and "estimate" not in row
+        assert not any("estimate:" in text for text in (*inspection.answers["answer"], str(inspection.cost)))
+        return
+    about = made.recording.prediction
+    assert [NAMES_OF_ESTIMATES[about.estimator]] == labels
+    assert head[labels[0]]["known"] == (about.seconds is not None)
+    if about.seconds is not None:
+        shown = duration(about.seconds)
+        assert head[labels[0]]["text"] == shown and row["estimate"]["value"] == about.seconds
+        said = (inspection.answers["answer"][0], " ".join(inspection.cost.verdicts), str(made))
+        assert all(f"{shown} a call" in text for text in said)
+        assert about.seconds >= made.busy()["window"].sum() - 1e-9 or not about.loops
+        assert not inspection.cost.roofline.total or about.seconds >= 0.99 * inspection.cost.roofline.total
+    exposed = sum(made.exposed()["exposed"])
+    assert about.exposed is None or exposed == pytest.approx(about.exposed, rel=0.01, abs=1e-8)
 
 
 @every_target

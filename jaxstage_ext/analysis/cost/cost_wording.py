@@ -157,6 +157,21 @@ def verdict(
     return f"Can't tell what bounds it: {why}.{_known(decision, title)}"
 
 
+def expected(seconds: float, interval: tuple[float, float], rests_on: tuple[float, int], machine: str) -> str:
+    """How long a CPU program is expected to take, and what that rests on."""
+    (low, high), (held, programs) = interval, rests_on
+    return (
+        f"Expected: about {scaled(seconds, 's')} ({scaled(low, 's')} to {scaled(high, 's')}; "
+        f"such a range held for {percent(held)} of {programs} programs measured on {machine})."
+    )
+
+
+NOT_EXPECTED_ELSEWHERE = "expected times rest on programs measured on a CPU; this one is for another device"
+NOT_EXPECTED_OF_SEVERAL = "expected times rest on programs of one device; this one runs on several"
+NOT_EXPECTED_BUSY = "the peaks of this machine's CPU were measured while it was busy"
+NOT_EXPECTED_UNKNOWN = "the lower bound of a part is unknown, so the expected time is"
+
+
 def _conditional(condition: BoundCondition, title: str, reasons: Sequence[DoubtReason], is_measured: bool) -> str:
     """What bounds a program, and how long what is unknown would have to take to overturn that."""
     parts = [_unknown_part(reason, title, is_measured) for reason in reasons]

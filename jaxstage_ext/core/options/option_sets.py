@@ -60,12 +60,10 @@ def labelled(sets: Sequence[Mapping[str, Any]]) -> tuple[OptionSet, ...]:
         return (OptionSet(sets[0]),)
     names = dict.fromkeys(name for one in sets for name in one)
     differing = [name for name in names if any(one.get(name) != sets[0].get(name) for one in sets)]
-    labels = [_label(one, differing) for one in sets]
+    labels = [_labelled(one, differing) for one in sets]
     for at, one in enumerate(sets):
         if any(one == other for other in sets[:at]):
-            raise OptionError(
-                f"two of the sets of compile options are the same: {_label(one, one) or NO_OPTIONS}; drop one"
-            )
+            raise OptionError(f"two of the sets of compile options are the same: {spelled(one)}; drop one")
     seen = Counter(labels)
     return tuple(
         OptionSet(one, f"{label} ({at + 1})" if seen[label] > 1 else label)
@@ -73,7 +71,12 @@ def labelled(sets: Sequence[Mapping[str, Any]]) -> tuple[OptionSet, ...]:
     )
 
 
-def _label(options: Mapping[str, Any], differing: Iterable[str]) -> str:
+def spelled(options: Mapping[str, Any]) -> str:
+    """What a set of options is called: `gpu_async_dot=true -O 1`, cut where it is long."""
+    return _labelled(options, options)
+
+
+def _labelled(options: Mapping[str, Any], differing: Iterable[str]) -> str:
     values = shown({name: options[name] for name in differing if name in options})
     told = [
         f"-O {value}" if name == LEVEL else f"{name.removeprefix('xla_')}={value}" for name, value in values.items()

@@ -94,6 +94,8 @@ class Device:
     functions: tuple[tuple[float, float], ...] = ()
     """Transcendental functions of f32 per second, (at least, at most) of those that are easy, hard and very hard to
     compute; empty where none is known."""
+    clock: float | None = None
+    """Cycles per second of a TPU's core, by which XLA's estimated cycles are times; None where no source gives it."""
     cache: int | None = None
     """Bytes of caches, and `cache_bandwidth` of what fits in them; None where memory's bandwidth bounds all."""
     cache_bandwidth: float | None = None
@@ -142,6 +144,7 @@ CATALOGUE: Mapping[str, Device] = {
         32 * _M,
         tpu=Tpu(2, 256, 2, "v2:2x2", ring=16),
         vector=_alus(3 * _T),
+        clock=0.7 * _G,
         device_kinds=("TPU v2",),
     ),
     "v3": Device(
@@ -152,6 +155,7 @@ CATALOGUE: Mapping[str, Device] = {
         32 * _M,
         tpu=Tpu(2, 1024, 2, "v3:2x2", ring=32),
         vector=_alus(4 * _T),
+        clock=0.94 * _G,
         device_kinds=("TPU v3",),
     ),
     "v4": Device(
@@ -162,6 +166,7 @@ CATALOGUE: Mapping[str, Device] = {
         32 * _M,
         tpu=Tpu(3, 4096, 1, "v4:2x2x1", "megacore"),
         vector=_alus(2 * 2048 * 1.05 * _G),
+        clock=1.05 * _G,
         device_kinds=("TPU v4",),
     ),
     "v5e": Device(
@@ -173,6 +178,7 @@ CATALOGUE: Mapping[str, Device] = {
         400 * _G,
         tpu=Tpu(2, 256, 1, "v5e:2x2", ring=16),
         vector=_alus(4096 * 1.5 * _G),
+        clock=1.5 * _G,
         device_kinds=(
             "TPU v5 lite",
             "TPU v5e",
@@ -187,6 +193,7 @@ CATALOGUE: Mapping[str, Device] = {
         1200 * _G,
         tpu=Tpu(3, 8960, 1, "v5p:2x2x1"),
         vector=_alus(2 * 4096 * 1.75 * _G),
+        clock=1.75 * _G,
         device_kinds=(
             "TPU v5",
             "TPU v5p",

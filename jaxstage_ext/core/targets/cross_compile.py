@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import weakref
 from collections.abc import Mapping
@@ -67,6 +68,8 @@ class Executable:
     """The serialised CompileOptionsProto that XLA was given."""
     assigned: bytes | None = field(default=None, repr=False)
     """The serialised HloProto with its buffer assignment, where the compile gave it and no cache keeps it."""
+    schedule: Mapping[str, Any] | None = field(default=None, repr=False)
+    """The schedule that XLA predicted, as the worker gives it, where the compile gave it and no cache keeps it."""
 
     def as_text(self) -> str | None:
         return self.text
@@ -175,6 +178,9 @@ def compile(  # noqa: A001
     assigned = result.pop("assigned", None)
     if assigned is not None and keep_assignment(prepared, assigned, result["memory"][0]):
         assigned = None
+    schedule = result.pop("schedule", None)
+    if schedule is not None and keep_schedule(prepared, schedule, result["text"]):
+        schedule = None
     notes = (*prepared.notes, *_dump_notes(lowered), *filter(None, [cache.trouble()]))
     log = result.pop("autotuned", None)
     tuned = autotune.tuned(prepared.results, log) if prepared.results and log else None
@@ -190,6 +196,7 @@ def compile(  # noqa: A001
         version=packages.find(target.platform).version,
         options=prepared.request["options"],
         assigned=assigned,
+        schedule=schedule,
         **result,
     )
 
@@ -200,6 +207,18 @@ def keep_assignment(
     """Whether the inspection cache keeps a buffer assignment, with XLA's statistics, under the program's key."""
     head, key = {"stats": dict(stats or {}), "error": error}, prepared.key("memory")
     return prepared.store(key, head, prepared.anonymous(proto)) and cache.get(key or "") is not None
+
+
+def keep_schedule(prepared: Prepared, made: Mapping[str, Any], text: str | None) -> bool:
+    """Whether the inspection cache keeps the schedule that XLA predicted of the module with this text."""
+    head = {"bytes": made["bytes"], "log": made["log"], "absent": made["schedule"] is None, "module": digest(text)}
+    key = prepared.key("schedule")
+    return prepared.store(key, head, made["schedule"] or b"") and cache.get(key or "") is not None
+
+
+def digest(text: str | None) -> str:
+    """Of a module's text, as the worker computes it."""
+    return hashlib.sha256((text or "").encode("utf-8", "replace")).hexdigest()
 
 
 def _dump_notes(lowered: Any) -> list[str]:

@@ -17,10 +17,12 @@ from typing import Any
 from jaxstage_ext.core.targets.catalogue import Device
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.units import plural, scaled
+from jaxstage_ext.report.text.units import share as percent
 from jaxstage_ext.store import cache
 
-HOW_TO_MEASURE = "%targets --measure, or jaxstage_ext.measure_ceilings(), measures them in a few seconds"
-_FORMAT = "1"
+_FORMAT = "2"
+ROUGH = 0.25
+"""How far a quick measurement may be from an exact one, of a machine that is quiet."""
 _BUSY = "Other programs were running (load {load:.1f} on {cores}), so these may be too low; measure when it is quiet."
 _OTHER_VECTORS = ("bf16", "f16", "s32")
 """Dtypes that XLA's CPU backend computes element by element as f32, or with as many lanes."""
@@ -48,6 +50,8 @@ class MachineCeilings:
     """When it was measured; "" where it was set by hand."""
     load: float = 0.0
     """Processes that wanted a core when the measurement began (the system's load average)."""
+    quick: float = 0.0
+    """Seconds that a quick measurement took, whose rates are rough; 0 where they are exact or set by hand."""
 
     @property
     def was_busy(self) -> bool:
@@ -56,8 +60,16 @@ class MachineCeilings:
 
     @property
     def source(self) -> str:
-        """`measured on this machine, 2026-11-22`, or `set by hand`."""
-        return f"measured on this machine, {self.date}" if self.date else "set by hand"
+        """`measured on this machine, 2026-11-22`, with how long that took where it was quick; or `set by hand`."""
+        return f"{self._how} on this machine, {self.date}" if self.date else "set by hand"
+
+    @property
+    def _how(self) -> str:
+        """`measured`, or `measured in 0.8 s, within about 25%`; while other programs ran, the rates may be higher."""
+        if not self.quick:
+            return "measured"
+        sure = "while it was busy" if self.was_busy else f"within about {percent(ROUGH)}"
+        return f"measured in {self.quick:.1f} s, {sure}"
 
     @property
     def table(self) -> Table:
@@ -77,6 +89,12 @@ class MachineCeilings:
 
     __repr__ = __str__
 
+    @property
+    def _short_source(self) -> str:
+        if self.quick:
+            return self._how
+        return f"measured {self.date}" if self.date else "set by hand"
+
     def device(self, sharing: int = 1) -> Device:
         """The figures of one CPU device; devices that run a program together share the machine's."""
         f32 = self.products.get("f32")
@@ -84,7 +102,7 @@ class MachineCeilings:
         vector |= dict.fromkeys(_OTHER_VECTORS, f32) if f32 else {}
         title = "this machine's CPU" if sharing == 1 else f"1/{sharing:,} of this machine's CPU"
         whole = Device(
-            f"{title} ({f'measured {self.date}' if self.date else 'set by hand'})",
+            f"{title} ({self._short_source})",
             self.products,
             bandwidth=self.bandwidth,
             vector=vector,
@@ -129,13 +147,12 @@ def best_of(first: MachineCeilings, second: MachineCeilings) -> MachineCeilings:
 class _Ceilings:
     by_hand: MachineCeilings | None = None
     measured: MachineCeilings | None = None
+    quick: MachineCeilings | None = None
 
 
 def of_this_machine() -> MachineCeilings | None:
-    """What was set by hand, else what was measured here, now or earlier; None where neither was done."""
-    if _Ceilings.by_hand is not None:
-        return _Ceilings.by_hand
-    return measured_before()
+    """What was set by hand, else what was measured here, else measured quickly; None where nothing was done."""
+    return _Ceilings.by_hand or measured_before() or quick_before()
 
 
 def measured_before() -> MachineCeilings | None:
@@ -143,6 +160,20 @@ def measured_before() -> MachineCeilings | None:
     if _Ceilings.measured is None:
         _Ceilings.measured = cache.load(_key(), _read)
     return _Ceilings.measured
+
+
+def quick_before() -> MachineCeilings | None:
+    """What was measured quickly, now or earlier, whatever else is known."""
+    if _Ceilings.quick is None:
+        _Ceilings.quick = cache.load(quick_key(), _read)
+    return _Ceilings.quick
+
+
+def keep_quick(measured: MachineCeilings) -> None:
+    """Use these until there are exact ones; for later kernels too unless the machine was busy."""
+    _Ceilings.quick = measured
+    if not measured.was_busy:
+        cache.store(quick_key(), asdict(measured) | {"products": dict(measured.products)})
 
 
 def keep(measured: MachineCeilings) -> None:
@@ -164,8 +195,9 @@ def set_by_hand(ceilings: MachineCeilings | None) -> None:
 
 def forget() -> None:
     """As if nothing had been measured or set."""
-    _Ceilings.by_hand = _Ceilings.measured = None
+    _Ceilings.by_hand = _Ceilings.measured = _Ceilings.quick = None
     cache.remove(_key())
+    cache.remove(quick_key())
 
 
 def cores() -> int:
@@ -184,10 +216,15 @@ def cpu_model() -> str:
     return named[0] if named else platform.machine()
 
 
-def _key() -> str:
+def quick_key() -> str:
+    """The key of what is measured quickly: of this machine, its CPU, the cores of this process, jax and jaxlib."""
+    return _key("quick machine ceilings")
+
+
+def _key(kind: str = "machine ceilings") -> str:
     affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     machine = (platform.node(), cpu_model(), str(affinity or os.cpu_count()))
-    return cache.key("machine ceilings", _FORMAT, *machine, os.environ.get("XLA_FLAGS", ""))
+    return cache.key(kind, _FORMAT, *machine, os.environ.get("XLA_FLAGS", ""))
 
 
 def _read(head: dict[str, Any], parts: list[bytes]) -> MachineCeilings:

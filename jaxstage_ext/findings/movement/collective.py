@@ -22,6 +22,7 @@ from jaxstage_ext.findings.movement import alike_collectives, resharding_changes
 from jaxstage_ext.findings.movement import movement_finding_wording as wording
 from jaxstage_ext.findings.movement.full_rematerialisation import has_collectives
 from jaxstage_ext.findings.movement.tried_changes import Candidate
+from jaxstage_ext.program.predicting.time_estimate import said_of_exposed
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import collectives as exchanged
 from jaxstage_ext.report.progress import Progress
@@ -145,6 +146,7 @@ def _large(
         return []
     first = max(rows, key=lambda row: row.exposed or 0.0)
     text = wording.exposed_collectives(first, len(rows), seconds, seconds / whole)
+    text = " ".join(filter(None, [text, said_of_exposed(program)]))
     caveat = wording.LARGER_BATCH if _is_of_gradient(program, first) else ""
     return [replace(_of(found, [first], text), stake=Stake(StakeMeasure.TIME), caveat=caveat)]
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxstage_ext.ir.hlo.module import BOOKKEEPING, COLLECTIVES, Module
+from jaxstage_ext.ir.wire.protowire import Longs
 
 _RUNS_CALLED = (b"while", b"conditional", b"call", b"async-start")
 """Opcodes whose called computations run instruction by instruction; others fuse them or apply them to elements."""
@@ -46,9 +47,18 @@ def launches(module: Module) -> npt.NDArray[np.bool_]:
 
 def estimated_cycles(module: Module) -> int | None:
     """The sum of the TPU compiler's estimates, a loop's body once; None where it makes none, as for collectives."""
+    row, cycles = _cycles(module)
+    return int(cycles[executed(module)[row]].sum()) if len(row) else None
+
+
+def cycles_by_row(module: Module) -> dict[int, int]:
+    """The TPU compiler's estimate of each instruction that has one, those inside fusions too."""
+    row, cycles = _cycles(module)
+    return dict(zip(row.tolist(), cycles.tolist(), strict=True))
+
+
+def _cycles(module: Module) -> tuple[Longs, Longs]:
+    """(instruction, cycles) of each estimate."""
     estimates = [(match.start(), int(match[1])) for match in _CYCLES.finditer(module.raw)]
-    if not estimates:
-        return None
-    offset, cycles = np.array(estimates, np.int64).T
-    row = np.searchsorted(module.end, offset, side="right")
-    return int(cycles[executed(module)[row]].sum())
+    offset, cycles = np.array(estimates, np.int64).reshape(-1, 2).T
+    return np.searchsorted(module.end, offset, side="right"), cycles

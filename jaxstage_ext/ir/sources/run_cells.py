@@ -5,12 +5,13 @@ The notebook fills this in; what reads frames asks.
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ _order: OrderedDict[str, None] = OrderedDict()
 _lock = threading.Lock()
 _whose = ""
 _running: list[CellAtWork] = []
+_idle = threading.Event()
+_idle.set()
+_told: list[Callable[[], object]] = []
 
 
 def record(file: str, cell: str, text: str) -> None:
@@ -124,12 +128,32 @@ def _line_count(text: str) -> int:
 
 def begin(cell: CellAtWork) -> None:
     """A cell begins to run."""
+    _idle.clear()
     _running[:] = [cell]
+    for tell in list(_told):
+        with contextlib.suppress(Exception):
+            tell()
 
 
 def end() -> None:
     """No cell runs any more."""
     _running.clear()
+    _idle.set()
+
+
+def wait_for_end(seconds: float) -> bool:
+    """Wait until no cell runs, at most so long; whether none does."""
+    return _idle.wait(seconds)
+
+
+@contextlib.contextmanager
+def told_of_next(tell: Callable[[], object]) -> Iterator[None]:
+    """Call `tell`, in the thread of the cells, when one begins while the block runs; what it raises is dropped."""
+    _told.append(tell)
+    try:
+        yield
+    finally:
+        _told.remove(tell)
 
 
 def at_work() -> CellAtWork | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
+from jaxstage_ext.program.device import device_figures
 from jaxstage_ext.program.questions import answers
 
 
@@ -13,7 +14,10 @@ def _get_answer(programs: Programs, params: Params, progress: jobs.JobProgress) 
     if name not in answers.QUESTIONS:
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
     question, ask = answers.QUESTIONS[name]
-    answer = ask(given.program(programs, params), progress.heard)
+    program = given.program(programs, params)
+    if name == "bound":
+        device_figures.ensure_measured(program, progress.heard)
+    answer = ask(program, progress.heard)
     return {
         "question": question,
         "text": answer.text,

@@ -16,6 +16,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.panel.wire_form import CodedTexts, TextLines, packed, packed_table
+from jaxstage_ext.program.device import device_figures
 from jaxstage_ext.program.questions import ledger
 from jaxstage_ext.program.questions.cost import Costs, cost
 from jaxstage_ext.program.questions.memory import memory as memory_of
@@ -35,6 +36,7 @@ _INSTRUCTIONS = {
     "dtype": "dtype",
     "FLOPs": "FLOPs",
     "bytes": "bytes",
+    "estimated": "estimated",
     "time": "time",
     "FLOP/s": "FLOP/s",
     "bytes/s": "B/s",
@@ -55,7 +57,14 @@ _EQUATIONS = {
     "runs": "runs",
     "scope": "scope",
 }
-_TOTALS = {"FLOPs": "FLOPs", "bytes": "bytes", **_WORK, "instructions": "instrs", "equations": "eqns"}
+_TOTALS = {
+    "FLOPs": "FLOPs",
+    "bytes": "bytes",
+    "estimated": "estimated",
+    **_WORK,
+    "instructions": "instrs",
+    "equations": "eqns",
+}
 _GROUP_TITLES = {"scope": "name scope", "opcode": "operation"}
 _OF_BYTES = ("bytes", "bytes read", "bytes written", "intensity")
 _MAY_BE_UNKNOWN = {"line", "scope", "dtype"}
@@ -70,9 +79,11 @@ _UNITS = {
 
 def _costs(programs: Programs, params: Params, progress: jobs.JobProgress) -> Costs:
     """The `Costs` that are asked about. Raises BadRequest, in the user's words, where nothing was compiled."""
+    program = given.program(programs, params)
     progress("counting")
-    costs = cost(given.program(programs, params))
+    costs = cost(program)
     _ = costs.work
+    device_figures.ensure_measured(program, progress.heard, waits=False)
     return costs
 
 
@@ -86,7 +97,7 @@ def _get_ledger(programs: Programs, params: Params, progress: jobs.JobProgress) 
     costs = _costs(programs, params, progress)
     work, roof = costs.work, costs.roofline
     return {
-        "verdict": roof.verdict,
+        "verdict": " ".join(costs.verdicts),
         "bound": roof.bounded_by,
         "shares": roof.shares,
         "device": roof.title,

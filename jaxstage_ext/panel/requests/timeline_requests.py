@@ -17,13 +17,14 @@ from jaxstage_ext.panel.requests import (
     timeline_table_requests,
 )
 from jaxstage_ext.panel.requests.forms import event_form, tile_form
+from jaxstage_ext.panel.requests.forms.timeline_params import kind_of, timeline_of
 from jaxstage_ext.profiling.lanes.event_search import events_of_row
 from jaxstage_ext.profiling.lanes.event_styles import event_styles, style_groups
 from jaxstage_ext.profiling.lanes.lane_rows import lane_order, lane_rows
 from jaxstage_ext.profiling.lanes.tile_grid import BINS, tile_grid
 from jaxstage_ext.profiling.mosaic import mosaic_wording
 from jaxstage_ext.profiling.timeline import Timeline
-from jaxstage_ext.program.running import measured_wording
+from jaxstage_ext.program.predicting.chosen_timeline import chosen_kind, timeline_kinds
 from jaxstage_ext.report.recording import SECOND, Recording, TimeUnit
 from jaxstage_ext.report.text.shortened import shortened
 from jaxstage_ext.report.unavailable import Unavailable
@@ -38,11 +39,9 @@ MOST_PLACES = 2000
 """Events of a line that are listed."""
 
 
-def timeline_of(programs: Programs, params: Params) -> Timeline:
-    """The timeline of the call. Raises Unavailable where it was not profiled."""
-    program = given.program(programs, params)
-    if (timeline := program.timeline) is None:
-        raise Unavailable(measured_wording.not_profiled(program.name, program.is_of_file, program.other_target))
+def _drawn(programs: Programs, params: Params, progress: jobs.JobProgress | None = None) -> Timeline:
+    """The timeline that is asked for. Raises Unavailable where there is none, or its events have no times."""
+    timeline = timeline_of(programs, params, progress)
     if timeline.recording.unit is TimeUnit.CYCLE:
         raise Unavailable(mosaic_wording.NOT_DRAWN)
     return timeline
@@ -50,9 +49,12 @@ def timeline_of(programs: Programs, params: Params) -> Timeline:
 
 def _overview(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The lanes in the order in which they are shown, the tile grid, and a coarse picture of the first lanes."""
-    timeline = timeline_of(programs, params)
+    timeline = _drawn(programs, params, progress)
     progress("sorting the events")
-    return overview(timeline)
+    about, buffers = overview(timeline)
+    program = given.program(programs, params)
+    kinds = [kind.value for kind in timeline_kinds(program)]
+    return about | {"of": chosen_kind(program, kind_of(params)).value, "kinds": kinds}, buffers
 
 
 def overview(timeline: Timeline) -> Answer:
@@ -64,6 +66,7 @@ def overview(timeline: Timeline) -> Answer:
     about = {
         "title": shortened(recording.title, 500),
         "format": recording.format,
+        "predicted": timeline.is_predicted,
         "base": grid.base / SECOND,
         "end": grid.end / SECOND,
         "bins": BINS,
@@ -127,7 +130,7 @@ def _groups(timeline: Timeline) -> list[tuple[str, float]]:
 
 def _tile(programs: Programs, params: Params) -> Answer:
     """What is drawn of some lanes in one tile."""
-    timeline = timeline_of(programs, params)
+    timeline = _drawn(programs, params)
     grid = tile_grid(timeline.recording)
     level = given.integer(params, "level", 0, grid.levels - 1)
     tile = given.integer(params, "tile", 0, (1 << level) - 1)
@@ -145,7 +148,7 @@ def _numbers(text: str, end: int) -> list[int]:
 
 def _event(programs: Programs, params: Params) -> Answer:
     """All that is known of an event."""
-    timeline = timeline_of(programs, params)
+    timeline = _drawn(programs, params)
     count = len(timeline.recording.events)
     if not count:
         raise BadRequest("this timeline has no events")
@@ -154,7 +157,7 @@ def _event(programs: Programs, params: Params) -> Answer:
 
 def _events_of(programs: Programs, params: Params) -> Answer:
     """The events of a row of the HLO document or of the source: how many, their time, and the first of them."""
-    timeline, program = timeline_of(programs, params), given.program(programs, params)
+    timeline, program = _drawn(programs, params), given.program(programs, params)
     kind, row = given.text(params, "doc"), given.integer(params, "row", 0, 1 << 31)
     if kind not in program.documents:
         raise BadRequest(f"there is no {quoted(kind)} document")

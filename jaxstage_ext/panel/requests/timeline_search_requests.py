@@ -30,7 +30,7 @@ LONGEST_QUERY, LONGEST_NAME = 500, 1000
 
 def _search(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
     """The hits of one page in the order of time, and how many there are in the whole recording."""
-    timeline, query = timeline_of(programs, params), given.text(params, "query")
+    timeline, query = timeline_of(programs, params, progress), given.text(params, "query")
     if len(query) > LONGEST_QUERY:
         raise BadRequest(f"a search has at most {LONGEST_QUERY} characters, not {len(query):,}")
     progress("searching")

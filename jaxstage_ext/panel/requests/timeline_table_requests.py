@@ -48,9 +48,14 @@ TABLES: dict[str, TableForm] = {
     "kinds": TableForm(Timeline.by_kind, {"activity": "activity", "category": "opcode"} | _TIMES),
     "gaps": TableForm(
         Timeline.gaps,
-        {"duration": "idle for", "start": "from", "host": "the host meanwhile", "share": "of the gap", "line": "line",
-         "code": "code", "device": "device"},
+        {"duration": "idle for", "start": "from", "host": "the host meanwhile", "share": "of the gap",
+         "waits for": "waits for", "line": "line", "code": "code", "device": "device"},
         has_spans=True,
+    ),
+    "exposed": TableForm(
+        Timeline.exposed,
+        {"line": "line", "code": "code", "collective": "collective", "exposed": "exposed", "time": "its time",
+         "independent": "independent work after it", "independent line": "most of it at", "iterations": "iterations"},
     ),
     "waits": TableForm(
         Timeline.waits,
@@ -119,15 +124,27 @@ def _short(value: Any) -> Any:
 
 
 def _get_table(programs: Programs, params: Params, progress: jobs.JobProgress) -> Answer:
-    timeline, program = timeline_of(programs, params), given.program(programs, params)
+    timeline, program = timeline_of(programs, params, progress), given.program(programs, params)
     name, part = given.text(params, "table"), window(params)
     progress("summing")
     if part is not None and part[0] == part[1]:
         raise BadRequest("the selected range is empty")
     table = read(program, timeline, name, part)
-    result, buffers = packed(table, TABLES[name].titles)
+    result, buffers = packed(table, _titles(name, timeline))
     spans = _spans(table) if TABLES[name].has_spans else []
     return result | {"spans": spans, "nothing": " ".join(table.notes)}, buffers
+
+
+_DRAWN = ("self", "total")
+_OF_PREDICTIONS = {"busy": "a call", "duration": "no compute for"}
+
+
+def _titles(name: str, timeline: Timeline) -> Mapping[str, str]:
+    """Those of a table; of a prediction seconds of a call alone, and a device there is not idle but waits."""
+    titles = TABLES[name].titles
+    if not timeline.is_predicted:
+        return titles
+    return {column: _OF_PREDICTIONS.get(column, title) for column, title in titles.items() if column not in _DRAWN}
 
 
 def _spans(table: Table) -> Sequence[tuple[float, float]]:

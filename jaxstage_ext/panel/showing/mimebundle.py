@@ -7,6 +7,7 @@ from typing import Any
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.saving.saved_call import RepliesOf
 from jaxstage_ext.panel.saving.saved_output import no_replies, saved_output
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.text import markup
 from jaxstage_ext.report.text.encodable import encodable
 from jaxstage_ext.report.text.terminal import clean
@@ -24,6 +25,11 @@ def static_bundle(
 
     `model` is the id of the live panel that this renderer puts in its place; `replies_of` gives what was kept of it.
     """
+    with measuring.left_alone():
+        return _forms(programs, model, in_notebook, replies_of)
+
+
+def _forms(programs: Programs, model: str | None, in_notebook: bool, replies_of: RepliesOf) -> dict[str, Any]:
     parts = Parts()
     html = parts.get("The HTML form", lambda: panel_html(programs), markup.NOTHING)
     text = parts.get("The text form", lambda: panel_text(programs), "")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from jaxstage_ext.panel import assets
 from jaxstage_ext.panel.params import Programs
 from jaxstage_ext.panel.saving.saved_call import SavedReplies, saved_calls
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.text.terminal import clean, cut
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.views.static_html import panel_html
@@ -62,6 +63,11 @@ def page_html(programs: Programs, source: bool | None = None, every: bool = Fals
 
     Raises FrontEndMissing when the front end was not built.
     """
+    with measuring.left_alone():
+        return _page_html(programs, source, every)
+
+
+def _page_html(programs: Programs, source: bool | None, every: bool) -> str:
     script = _inert(assets.text("standalone.js"))
     return _PAGE.format(
         policy=_policy(script),

@@ -60,6 +60,8 @@ class DeviceWork:
     """Index into `ACTIVITIES`."""
     nesting: Nesting
     """Which of them is inside which, in the lanes."""
+    of_call: Numbers | None = None
+    """Picoseconds that each makes of one predicted call, so that all add up to it; None of what was recorded."""
 
     def __len__(self) -> int:
         return len(self.event)
@@ -167,8 +169,12 @@ def _activities(recording: Recording, places: OpPlaces, index: Numbers) -> npt.N
 
 def op_activities(recording: Recording, places: OpPlaces) -> list[Activity]:
     """What sort of work each HLO instruction is, by its opcode, else by its name."""
-    categories = op_categories(recording, places)
-    return [_activity(category) for category in categories]
+    activities = [_activity(category) for category in op_categories(recording, places)]
+    for kind, activity in ((EventKind.COPY, Activity.COPY), (EventKind.COLLECTIVE, Activity.COLLECTIVE)):
+        for op in np.unique(recording.events.op[recording.events.kind == kind]).tolist():
+            if op >= 0 and activities[op] is Activity.CONTROL:  # as of an async-start, which says not what it starts
+                activities[op] = activity
+    return activities
 
 
 def op_categories(recording: Recording, places: OpPlaces) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from jaxstage_ext.profiling.analysis.busy import DeviceTime
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.host_activity import HostActivity, HostCause, HostDoing
+from jaxstage_ext.profiling.predictions.predicted_headline import PredictedHeadline
 from jaxstage_ext.report.recording import SECOND, Loss, Lost
 from jaxstage_ext.report.table import Table
 
@@ -97,6 +98,8 @@ class Headline:
     calls: int = 0
     recorders: int = 0
     """Warps or warpgroups that recorded ranges on the device, where those are all that was recorded."""
+    predicted: PredictedHeadline | None = None
+    """What it rests on where nothing ran and times are estimates."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ class TimesOf(enum.Enum):
     OPS = "HLO ops on a device"
     THREADS = "HLO ops on threads of the CPU"
     RANGES = "ranges inside a kernel"
+    ESTIMATES = "estimates of what did not run"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def side(recording: Recording, work: DeviceWork, table: Table) -> Side:
 
 
 def _mode(recording: Recording, work: DeviceWork) -> TimesOf:
+    if recording.prediction is not None:
+        return TimesOf.ESTIMATES
     if recording.format == "mosaic":
         return TimesOf.RANGES
     if not len(work):

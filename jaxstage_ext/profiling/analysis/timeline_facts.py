@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from jaxstage_ext.profiling.analysis import steps as step_table
+from jaxstage_ext.profiling.predictions import predicted_timeline_wording as predicted_wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.profiling.xplane import module_runs
-from jaxstage_ext.report.recording import EventKind
+from jaxstage_ext.report.recording import SECOND, EventKind
 from jaxstage_ext.report.text.units import duration, plural
 
 _FORMATS = {
@@ -21,6 +22,8 @@ _FORMATS = {
 def modes(timeline: Timeline) -> list[str]:
     """Where the times come from, one sentence each."""
     recording = timeline.recording
+    if recording.prediction is not None:
+        return [predicted_wording.mode(recording.prediction)]
     kinds = set(recording.events.kind[timeline.work.event].tolist())
     shown = [_FORMATS.get(recording.format, recording.format)]
     if EventKind.KERNEL in kinds:
@@ -38,6 +41,8 @@ def window_text(timeline: Timeline) -> str:
     times = timeline.device_times
     if not times:
         return ""
+    if timeline.is_predicted:
+        return predicted_wording.window(times[0].length / SECOND, times[0].compute.total / SECOND)
     busy, window = (sum(row[name] for row in timeline.busy().rows()) for name in ("busy", "window"))
     if len(times) == 1:
         of_devices = f"device busy {duration(busy)} of {duration(window)}"

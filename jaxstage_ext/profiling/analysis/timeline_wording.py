@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.profiling.analysis.headline import Bound, Headline
 from jaxstage_ext.profiling.analysis.host_activity import HostCause, HostDoing
+from jaxstage_ext.profiling.predictions import predicted_timeline_wording as predicted_wording
 from jaxstage_ext.profiling.recorded_modules import COMMAND_BUFFER
 from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.text.shortened import shortened
@@ -30,7 +31,9 @@ _DOES = {
 
 
 def sentence(headline: Headline) -> str:
-    """The line that takes the time, whether the devices idle, and what the host does then."""
+    """The line that takes the time, whether the devices idle, and what the host does then; that nothing ran."""
+    if headline.predicted is not None:
+        return f"{predicted_wording.banner(headline.predicted.prediction)} {findings_of_prediction(headline)}".rstrip()
     if headline.bound is Bound.NOTHING:
         return NO_DEVICE_WORK
     if headline.bound is Bound.CUT:
@@ -52,6 +55,16 @@ def sentence(headline: Headline) -> str:
     if headline.line and headline.attributed < 1 - _SMALL:
         parts.append(f"{percent(1 - headline.attributed)} of the device time has no source line.")
     return " ".join(parts)
+
+
+def findings_of_prediction(headline: Headline) -> str:
+    """Of a prediction the line that takes the time, and what is exposed; "" of anything else."""
+    if headline.predicted is None:
+        return ""
+    if headline.bound is Bound.NOTHING:
+        return predicted_wording.NO_WORK
+    said = (predicted_wording.longest(headline.predicted), predicted_wording.exposed(headline.predicted))
+    return " ".join(filter(None, said))
 
 
 def _repeated(headline: Headline) -> str:

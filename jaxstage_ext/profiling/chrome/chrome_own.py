@@ -14,6 +14,8 @@ from jaxstage_ext.profiling.chrome.chrome_lanes import SpanLanes
 from jaxstage_ext.profiling.chrome.chrome_names import LANE, RECORDING
 from jaxstage_ext.profiling.chrome.chrome_spans import WINDOW, ClockBase, Spans
 from jaxstage_ext.profiling.chrome.chrome_text import Json
+from jaxstage_ext.profiling.predictions import written_prediction
+from jaxstage_ext.report.prediction import Prediction
 from jaxstage_ext.report.recording import NONE, CounterSeries, EventKind, EventLane, LaneKind, Loss, Lost
 
 _KINDS = {kind.name.lower(): kind for kind in EventKind}
@@ -51,6 +53,11 @@ class OwnTrace:
         listed = self.head.get("lost")
         read = [_lost(entry) for entry in listed] if type(listed) is list else []
         return tuple(lost for lost in read if lost is not None)
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """What it rests on where nothing ran; None of what was recorded."""
+        return written_prediction.read(_with_numbers(self.head.get("prediction")))
 
     @property
     def device_facts(self) -> dict[str, Json]:

@@ -79,6 +79,7 @@ def _as_written(recording: Recording, own: OwnTrace, raw: RawEvents) -> Recordin
         lost=own.lost + recording.lost,
         total=max(own.total, recording.total),
         device_facts=own.device_facts,
+        prediction=own.prediction,
         counters=own.counters(raw),
     )
 

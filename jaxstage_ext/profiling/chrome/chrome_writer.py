@@ -22,6 +22,7 @@ from jaxstage_ext.profiling.chrome.chrome_names import LANE, RECORDING
 from jaxstage_ext.profiling.chrome.decimal_times import PICOSECONDS
 from jaxstage_ext.profiling.chrome.side_by_side import layers
 from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.profiling.predictions import written_prediction
 from jaxstage_ext.report.recording import DEVICE_WORK, NONE, EventKind, Recording
 
 _FLOW = "launch"
@@ -80,10 +81,16 @@ class _Threads:
             "device_facts": {group: dict(facts) for group, facts in self.recording.device_facts.items()},
             "lost": [[lost.loss.name, lost.count, lost.where] for lost in self.recording.lost],
         }
+        prediction = self.recording.prediction
+        if prediction is not None:
+            about["prediction"] = written_prediction.written(prediction)
+        sort = "predicted: " if prediction is not None else ""
         yield _metadata(RECORDING, 0, 0, about)
         for (host, group), pid in self.processes.items():
             machine = self.recording.hosts[host] if len(self.recording.hosts) > 1 else ""
-            yield _metadata("process_name", pid, 0, {"name": f"{machine}: {group}" if machine else group})
+            yield _metadata(
+                "process_name", pid, 0, {"name": f"{sort}{machine}: {group}" if machine else f"{sort}{group}"}
+            )
             yield _metadata("process_sort_index", pid, 0, {"sort_index": pid})
         for number, lane in enumerate(self.recording.lanes):
             for tid in range(int(self.first[number]), int(self.first[number + 1])):

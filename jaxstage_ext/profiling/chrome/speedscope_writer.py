@@ -31,7 +31,7 @@ def write(recording: Recording, places: OpPlaces, path: str | os.PathLike[str]) 
     profiles = list(_profiles(recording, frames))
     data = {
         "$schema": SCHEMA,
-        "name": recording.title,
+        "name": f"{recording.title}, predicted" if recording.prediction is not None else recording.title,
         "activeProfileIndex": 0,
         "exporter": "jaxstage",
         "shared": {"frames": frames.written},

@@ -9,22 +9,17 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from jaxstage_ext.core.targets import machine_ceilings
+from jaxstage_ext.core.targets.last_level_cache import ASSUMED, beyond, last_level_cache
 from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
 from jaxstage_ext.report.progress import Progress, silent
-from jaxstage_ext.worker import memory_limit
 
 PRODUCTS = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "f16": "float16", "s8": "int8"}
-_STREAM = 4
-"""How many times larger than all caches an array must be: STREAM's rule, McCalpin, "STREAM", run rules."""
-_MEMORY_SHARE = 16
-"""The largest array takes at most this part of the machine's memory."""
 
 
 def measure_ceilings(progress: Progress = silent) -> MachineCeilings:
@@ -55,7 +50,7 @@ def _measured(progress: Progress) -> MachineCeilings:
         products[dtype] = product_rate(name)
     steps.next("memory")
     cache = last_level_cache() or ASSUMED
-    memory = memory_rate(_beyond(cache))
+    memory = memory_rate(beyond(cache))
     steps.next("caches")
     in_cache = cache_rate(cache // 2)
     steps.next("functions")
@@ -70,12 +65,6 @@ def _measured(progress: Progress) -> MachineCeilings:
         machine_ceilings.cores(),
         datetime.date.today().isoformat(),
     )
-
-
-def _beyond(cache: int) -> int:
-    """Bytes of an array that the caches cannot hold."""
-    half = memory_limit.half_of_machine()
-    return min(_STREAM * cache, 2 * half // _MEMORY_SHARE) if half else _STREAM * cache
 
 
 @contextlib.contextmanager
@@ -207,33 +196,3 @@ def _seconds(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def _wait(values: Any) -> Any:
     return jax.block_until_ready(values)  # type: ignore[no-untyped-call]
-
-
-ASSUMED = 64 << 20
-"""Bytes of the last level of cache where the system does not say: as much as most have, so that a bound stays one."""
-_CPUS = Path("/sys/devices/system/cpu")
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def last_level_cache(cpus: Path = _CPUS) -> int | None:
-    """Bytes of the largest caches of the cores that this process may use, together; None where that is unknown."""
-    numbers = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    caches: dict[str, int] = {}
-    for number in numbers:
-        sizes = {}
-        for cache in (cpus / f"cpu{number}" / "cache").glob("index*"):
-            try:
-                if (cache / "type").read_text().strip() == "Instruction":
-                    continue
-                level, shared = (cache / "level").read_text().strip(), (cache / "shared_cpu_list").read_text().strip()
-                sizes[int(level), shared] = _bytes((cache / "size").read_text().strip())
-            except (OSError, ValueError, KeyError):
-                continue
-        if sizes:
-            (_, shared), size = max(sizes.items())
-            caches[shared] = size
-    return sum(caches.values()) or None
-
-
-def _bytes(text: str) -> int:
-    return int(text) if text.isdigit() else int(text[:-1]) * _UNITS[text[-1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS, ESTIMATE
 from jaxstage_ext.program.comparing.comparison_table import TargetFigures
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.cost import cost
@@ -14,7 +14,7 @@ from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.table import cell, is_number
 from jaxstage_ext.report.view_parts import Parts
 
-_LESS_IS_BETTER = ("time", "flops", "bytes", "memory", "sent", "collectives", "kernels")
+_LESS_IS_BETTER = ("time", ESTIMATE, "flops", "bytes", "memory", "sent", "collectives", "kernels")
 _BY_LINE = ("time", "flops", "bytes")
 _LEAST_PART = 0.1
 """Of a change, what a line must make of it to be named."""

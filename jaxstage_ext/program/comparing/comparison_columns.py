@@ -8,6 +8,8 @@ from types import MappingProxyType
 from jaxstage_ext.program.head.executable_figures import NEEDED
 from jaxstage_ext.report.table import Column
 
+ESTIMATE = "estimate"
+"""The column that a comparison has only where something estimates a time."""
 _RUN = "one run on one device, loops as often as they run"
 
 
@@ -28,6 +30,12 @@ COLUMNS: Mapping[str, Column] = MappingProxyType(
         "bytes": _column("bytes moved", f"counted on the optimised HLO: {_RUN}", "B", True),
         "time": _column(
             "lower bound", "the least time of a run by the device's peaks, as in Cost; not measured", "s", True
+        ),
+        ESTIMATE: _column(
+            "estimated time",
+            "the time of a call as XLA's schedule predicts it, of a TPU put together from XLA's cycles; not measured",
+            "s",
+            True,
         ),
         "collectives": _column("collectives", "in the module; those in a loop's body count once", lower_is_better=True),
         "sent": _column("sent", f"bytes that collectives send: {_RUN}; a lower bound", "B", True),

@@ -13,7 +13,8 @@ from jaxstage_ext.analysis.memory.fit import Fit, Fits
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets.devices import CATALOGUE
 from jaxstage_ext.ir.hlo import totals
-from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.profiling.predictions.predicted_timeline_wording import NO_ESTIMATE
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS, ESTIMATE
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit, why_unknown
@@ -21,6 +22,7 @@ from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.device.target_title import platform, size_used
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.head import stage_wording
+from jaxstage_ext.program.predicting.time_estimate import time_estimate
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.causeless_collectives import causeless_collectives
 from jaxstage_ext.program.questions.module_work import work
@@ -39,7 +41,7 @@ def target_figures(program: Program) -> TargetFigures:
     figures = dict.fromkeys(COLUMNS, Figure(None, why_unknown(program))) | _memory(program)
     if program.executable is not None:
         figures["compile"] = _compile(program)
-        figures |= _counted(program)
+        figures |= _counted(program) | {ESTIMATE: time_estimate(program)}
     elif (under_way := program.under_way) is not None:
         figures |= {name: replace(one, text=under_way) for name, one in figures.items() if one.value is None}
     stage = program.staged.stage(COMPILE)
@@ -62,7 +64,9 @@ def saved_figures(program: Program) -> TargetFigures | None:
 
 
 def _saved(table: Comparison, row: int, name: str) -> Figure:
-    return table.figure((row, name)) if name in table.columns else Figure(None, "the saved report does not say")
+    if name in table.columns:
+        return table.figure((row, name))
+    return Figure(None, NO_ESTIMATE if name == ESTIMATE else "the saved report does not say")
 
 
 def _compile(program: Program) -> Figure:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS, ESTIMATE
 from jaxstage_ext.program.comparing.comparison_form import ComparedCell, ComparedColumn, ComparisonForm
 from jaxstage_ext.report.figure import Figure
 from jaxstage_ext.report.table import CellMark, Column, Place, Table, cell
@@ -35,10 +35,12 @@ class Comparison(Table):
     def of(cls, name: str, rows: Sequence[TargetFigures], headline: str = "") -> Comparison:
         """The table of a call's targets, with the best and the worst of each column marked."""
         figures = {name: [row.figures[name] for row in rows] for name in COLUMNS}
+        if all(figure.value is None for figure in figures[ESTIMATE]):
+            del figures[ESTIMATE]
         columns = {
             "target": Column([row.target for row in rows]),
             "device": Column([row.device for row in rows]),
-            **{name: replace(column, values=[f.value for f in figures[name]]) for name, column in COLUMNS.items()},
+            **{name: replace(COLUMNS[name], values=[f.value for f in of]) for name, of in figures.items()},
             "error": Column([row.error for row in rows]),
         }
         cells = {(row, name): figure for name, column in figures.items() for row, figure in enumerate(column)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jaxstage_ext.core.options import flag_values
 from jaxstage_ext.core.stage import stage_list, stages
 from jaxstage_ext.core.stage.stage_definition import COMPILE
-from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS, ESTIMATE
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.device.target_title import target_title
 from jaxstage_ext.program.head import stage_wording
@@ -111,6 +111,8 @@ def _sizes(*programs: Program) -> Iterator[PairedFigure]:
         yield PairedFigure("size", title, f"number of {title}, inner ones included", "", *pair)
     figures = [_figures(program) for program in programs]
     for name, column in COLUMNS.items():
+        if name == ESTIMATE and all(known[name].value is None for known in figures):
+            continue
         if name != "compile":  # it stands among the times
             yield PairedFigure("size", column.title, column.doc, column.unit, *(known[name] for known in figures))
         if name == "memory":

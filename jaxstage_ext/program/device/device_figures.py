@@ -5,11 +5,15 @@ from __future__ import annotations
 import jax
 
 from jaxstage_ext.analysis.memory.fit import DeviceMemory
-from jaxstage_ext.core.targets import devices, machine_ceilings
+from jaxstage_ext.core.targets import devices, quick_ceilings
 from jaxstage_ext.core.targets.devices import Device
+from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
+from jaxstage_ext.core.targets.quick_ceilings import NotMeasured
 from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.target_title import device_title, part_used, platform
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report import measuring
+from jaxstage_ext.report.progress import Progress, silent
 from jaxstage_ext.worker import memory_limit
 
 
@@ -17,9 +21,46 @@ def device_of(program: Program) -> Device | None:
     """The figures of one JAX device: the catalogue's, or those of this machine's CPU; None where there are none."""
     if program.own_device:
         return None
-    known = devices.share(program.target) if not program.target.is_local else _here()
-    measured = machine_ceilings.of_this_machine() if known is None and platform(program) == "cpu" else None
-    return known if measured is None else measured.device(_here_of(program))
+    if not is_for_this_machine(program):
+        return devices.share(program.target) if not program.target.is_local else _here()
+    measured = measured_ceilings(program)
+    return measured.device(_here_of(program)) if isinstance(measured, MachineCeilings) else None
+
+
+def is_for_this_machine(program: Program) -> bool:
+    """Whether a program is held against this machine's CPU, which no catalogue has."""
+    if program.own_device or platform(program) != "cpu":
+        return False
+    return (devices.share(program.target) if not program.target.is_local else _here()) is None
+
+
+def measured_ceilings(
+    program: Program, progress: Progress = silent, waits: bool = False
+) -> MachineCeilings | NotMeasured:
+    """Those of this machine's CPU that a program is held against, measured where nobody has; else why there are none.
+
+    The first that are known stay the program's, so that each figure of it rests on the same. `progress` and `waits` are
+    as in `quick_ceilings.ceilings`.
+    """
+    kept: MachineCeilings | None = program.results.known(_CEILINGS)
+    if kept is not None:
+        return kept
+    found = quick_ceilings.ceilings(progress, waits, jax.process_count() == 1)
+    return program.results.once(_CEILINGS, lambda: found) if isinstance(found, MachineCeilings) else found
+
+
+_CEILINGS = "ceilings of this machine"
+
+
+def is_settled(program: Program) -> bool:
+    """Whether what is computed now rests on figures that stay: not where the CPU may be measured later."""
+    return measuring.is_allowed() or not is_for_this_machine(program) or _CEILINGS in program.results
+
+
+def ensure_measured(program: Program, progress: Progress, waits: bool = True) -> None:
+    """Have the ceilings of a CPU program measured, where nobody has, before something without progress does."""
+    if is_for_this_machine(program):
+        measured_ceilings(program, progress, waits)
 
 
 def device_memory(program: Program) -> DeviceMemory:

@@ -9,9 +9,11 @@ import jax
 from jaxstage_ext.analysis.collectives import exposed_time
 from jaxstage_ext.analysis.cost import roofline as rooflines
 from jaxstage_ext.analysis.cost.roofline import Roofline
-from jaxstage_ext.core.targets import machine_ceilings
+from jaxstage_ext.core.targets import quick_ceilings
 from jaxstage_ext.core.targets.devices import Device
-from jaxstage_ext.program.device.device_figures import device_of
+from jaxstage_ext.core.targets.quick_ceilings import NotMeasured
+from jaxstage_ext.program.device import ceiling_wording
+from jaxstage_ext.program.device.device_figures import device_of, is_for_this_machine, measured_ceilings
 from jaxstage_ext.program.device.target_title import part_used, target_platform
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
@@ -20,18 +22,42 @@ from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.program.running.measured import Measured
 
 
-@fact
 def device_roofline(program: Program) -> Roofline:
     """The module against the peaks of its device: the catalogue's, or those measured of this machine's CPU.
 
-    All are unknown where there are none. What was known when it was first asked for stays, so that all views agree.
+    All are unknown where there are none. What was known when it was first asked for stays, so that all views agree;
+    unknown stays only what nobody is going to measure.
     """
-    device, platform = device_of(program), target_platform(program)
+    if (known := _lasting.known(program)) is not None:
+        return known
+    device = device_of(program)
+    reason = _not_measured(program) if device is None else None
+    return _read(program, device, reason) if reason in _FOR_NOW else _lasting(program)
+
+
+_FOR_NOW = (NotMeasured.LEFT_ALONE, NotMeasured.CELL_RUNS)
+
+
+@fact
+def _lasting(program: Program) -> Roofline:
+    device = device_of(program)
+    return _read(program, device, _not_measured(program) if device is None else None)
+
+
+def _not_measured(program: Program) -> NotMeasured | None:
+    """Why there are no ceilings of this machine's CPU; None where they are not what the program is held against."""
+    if not is_for_this_machine(program):
+        return None
+    found = measured_ceilings(program)
+    return found if isinstance(found, NotMeasured) else None
+
+
+def _read(program: Program, device: Device | None, reason: NotMeasured | None) -> Roofline:
+    platform = target_platform(program)
     exposed = exposed_time.read(causeless_collectives(program))
     named = replace(device, title=device.title + part_used(program)) if device else Device(_title(program))
     read = rooflines.read(work(program), named, platform, exposed)
-    is_measurable = device is None and platform == "cpu" and not program.own_device
-    return replace(read, how_to_measure=machine_ceilings.HOW_TO_MEASURE) if is_measurable else read
+    return replace(read, how_to_measure=ceiling_wording.remedy(reason, quick_ceilings.failure())) if reason else read
 
 
 def with_measured(roof: Roofline, times: Measured | None) -> Roofline:

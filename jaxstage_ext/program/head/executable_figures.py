@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.work_range import WorkRange
+from jaxstage_ext.profiling.predictions.predicted_timeline_wording import NAMES
 from jaxstage_ext.program.device.device_figures import device_memory
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.head.summary_form import FigureSummary, labelled
+from jaxstage_ext.program.predicting.time_estimate import known_prediction, time_estimate
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.module_work import share_on_chip, share_on_host, work
 from jaxstage_ext.report.figure import Figure
-from jaxstage_ext.report.text.units import scaled
+from jaxstage_ext.report.text.units import duration, scaled
 from jaxstage_ext.report.unavailable import Unavailable
 
 NEEDED = "arguments, results, temporaries and constants on one device, as XLA allocates them"
@@ -20,7 +22,7 @@ _FUNCTIONS = "exp, tanh, sine and the like, which XLA and JAXStage do not count 
 
 def executable_figures(program: Program) -> list[FigureSummary]:
     """FLOPs, bytes moved and memory as Cost and Memory have them; "unknown" with the reason where they have none."""
-    return [*_work(program), _needed(program), *_capacity(program)]
+    return [*_work(program), *_estimate(program), _needed(program), *_capacity(program)]
 
 
 def _work(program: Program) -> list[FigureSummary]:
@@ -45,6 +47,15 @@ def _range(label: str, work: WorkRange, unit: str, beside: str = "") -> FigureSu
         return labelled(label, Figure(None, why))
     counted = f"{_COUNTED}{beside}{f'; {why}' if why else ''}"
     return labelled(label, Figure(cost_wording.work(work, unit), remark=counted))
+
+
+def _estimate(program: Program) -> list[FigureSummary]:
+    """The estimated time of a call, once it is known."""
+    if (prediction := known_prediction(program)) is None:
+        return []
+    figure = time_estimate(program)
+    shown = figure if figure.value is None else Figure(duration(float(figure.value)), remark=figure.remark)
+    return [labelled(NAMES[prediction.estimator], shown)]
 
 
 def _needed(program: Program) -> FigureSummary:

@@ -34,7 +34,7 @@ from jaxstage_ext.report.unavailable import Unavailable
 def timeline(program: Program) -> Timeline:
     """The newest timeline of a program. Raises Unavailable where it was not profiled."""
     if program.timeline is None and program.saved_summary is not None:
-        raise Unavailable(f"the timeline of {program.name} was not saved; profile it once more")
+        raise Unavailable(f"the timeline of {program.name} was not saved; inspect or profile it once more")
     if program.timeline is None:
         raise Unavailable(measured_wording.not_profiled(program.name, program.is_of_file, program.other_target))
     return program.timeline

@@ -94,6 +94,11 @@ def largest_alone(shape: str, size: int, line: str, seconds: float | None) -> st
     )
 
 
+def not_predicted(why: str) -> str:
+    """Why nothing predicts a time, beside that none was measured."""
+    return why if why.endswith(".") else f"Not predicted: {why}."
+
+
 def unknown(error: BaseException) -> str:
     """Why a question has no answer."""
     return f"unknown: {' '.join(str(error).split())}"

@@ -13,8 +13,16 @@ from jaxstage_ext.analysis.cost import cost_wording
 from jaxstage_ext.analysis.cost.ceilings import UNDECIDED
 from jaxstage_ext.analysis.memory.buffers import Kind
 from jaxstage_ext.profiling.analysis import timeline_wording
+from jaxstage_ext.profiling.predictions import predicted_timeline_wording as predicted_wording
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
+from jaxstage_ext.program.predicting.time_estimate import (
+    cheap_prediction,
+    known_prediction,
+    said_of_exposed,
+    why_not_predicted,
+)
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answer_wording import Holding, Measure
@@ -71,9 +79,15 @@ def bound(program: Program, progress: Progress | None = None) -> Answer:
         roof.verdict,
         wording.share(line, share, measure, work.is_inferred(line)) if line else "",
         cost_wording.open_work(work.flops_range),
+        _estimate(program),
     ]
     text = " ".join(part for part in parts if part)
     return Answer(text, line, row, State.UNKNOWN if is_unknown else State.OPEN, "cost")
+
+
+def _estimate(program: Program) -> str:
+    prediction = known_prediction(program)
+    return predicted_wording.estimate(prediction) if prediction is not None else ""
 
 
 def fit(program: Program, progress: Progress | None = None) -> Answer:
@@ -116,7 +130,8 @@ def collective(program: Program, progress: Progress | None = None) -> Answer:
         return Answer(exchanged.headline, view="collectives")
     costliest = exchanged.rows[0]
     line = next(iter(exchanged.lines(costliest)), "")
-    return Answer(exchanged.headline, line, exchanged.document_row(costliest), view="collectives")
+    text = " ".join(filter(None, [exchanged.headline, said_of_exposed(program)]))
+    return Answer(text, line, exchanged.document_row(costliest), view="collectives")
 
 
 def _largest(lines: Iterable[str], weights: Any) -> tuple[str, float]:
@@ -138,10 +153,21 @@ def time(program: Program, progress: Progress | None = None) -> Answer:
     if timeline is None:
         if program.is_of_file:
             return Answer(measured_wording.NO_TIMES, state=State.UNKNOWN)
-        told = measured_wording.not_measured(program.name, program.other_target)
-        return Answer(told, state=State.UNKNOWN)
+        return _not_measured(program)
     headline = timeline.headline
     return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")
+
+
+def _not_measured(program: Program) -> Answer:
+    """What is predicted of a program that was not profiled, where that is known; else how it is measured."""
+    if (known := cheap_prediction(program)) is not None:
+        headline = known.headline
+        return Answer(timeline_wording.sentence(headline), headline.line, headline.row, view="timeline")
+    told = measured_wording.not_measured(program.name, program.other_target)
+    if can_be_predicted(program):
+        why = why_not_predicted(program)
+        return Answer(f"{told} {wording.not_predicted(why)}", state=State.UNKNOWN, view="timeline")
+    return Answer(told, state=State.UNKNOWN)
 
 
 QUESTIONS: dict[str, tuple[str, Question]] = {

@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
-from jaxstage_ext.analysis.cost import cost_wording
+import numpy as np
+
+from jaxstage_ext.analysis.cost import cost_wording, cpu_time
+from jaxstage_ext.analysis.cost.cpu_time import CpuTime
 from jaxstage_ext.analysis.cost.equations import Equations
 from jaxstage_ext.analysis.cost.module_cost import Cost
 from jaxstage_ext.analysis.cost.roofline import Roofline
+from jaxstage_ext.core.targets.machine_ceilings import MachineCeilings
+from jaxstage_ext.profiling.predictions import predicted_timeline_wording
 from jaxstage_ext.program.device import device_roofline
+from jaxstage_ext.program.device.device_figures import is_for_this_machine, measured_ceilings
+from jaxstage_ext.program.device.program_devices import device_count
 from jaxstage_ext.program.fact import fact
+from jaxstage_ext.program.predicting import estimated_columns
+from jaxstage_ext.program.predicting.estimated_columns import estimated_run
+from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_prediction
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import ledger, module_work
 from jaxstage_ext.program.running import measured_columns
@@ -18,6 +28,7 @@ from jaxstage_ext.program.running.measured import Measured, measured
 from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
+from jaxstage_ext.report.unavailable import Unavailable
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +56,20 @@ class Costs:
     def table(self) -> Table:
         """One row an instruction, the most bytes first; a fusion has its members' work.
 
-        Once the program is profiled, with the measured time.
+        Once a timeline of it is predicted, with the estimated time of a call; once it is profiled, with the measured
+        time.
         """
+        table = self._estimated(self.work.table, "instruction")
         if (times := self.measured) is None:
-            return self.work.table
-        return measured_columns.with_measured(self.work.table, self.work, self.roofline, times)
+            return table
+        return measured_columns.with_measured(table, self.work, self.roofline, times)
+
+    def _estimated(self, table: Table, group: str) -> Table:
+        known = cheap_prediction(self._program)
+        if known is None or (prediction := known.recording.prediction) is None:
+            return table
+        times = self._program.results.once((estimated_columns.estimated_run, known), lambda: estimated_run(known))
+        return estimated_columns.with_estimates(table, times, prediction, group)
 
     @property
     def measured(self) -> Measured | None:
@@ -57,8 +77,12 @@ class Costs:
         return measured(self._program)
 
     def by(self, group: str) -> Table:
-        """Totals by "line", "scope", "computation", "opcode" or "dtype". Raises ValueError for another."""
-        return self.work.by(group)
+        """Totals by "line", "scope", "computation", "opcode" or "dtype". Raises ValueError for another.
+
+        Those by line have the estimated time of a call too, once a timeline of the program is predicted.
+        """
+        table = self.work.by(group)
+        return self._estimated(table, group) if group == "line" else table
 
     def members(self, instruction: str) -> Table:
         """What a fusion, call or loop holds, one row an instruction. Raises ValueError where there is none."""
@@ -81,6 +105,23 @@ class Costs:
         return device_roofline.with_measured(device_roofline.device_roofline(self._program), self.measured)
 
     @property
+    def expected(self) -> CpuTime:
+        """How long a call is expected to take on this machine's CPU, and between which times: an estimate, no bound.
+
+        Raises Unavailable, with the reason, of programs for other devices or several, and where a bound is unknown.
+        """
+        program, roof = self._program, self.roofline
+        if not is_for_this_machine(program):
+            raise Unavailable(cost_wording.NOT_EXPECTED_ELSEWHERE)
+        if device_count(program) > 1:
+            raise Unavailable(cost_wording.NOT_EXPECTED_OF_SEVERAL)
+        if not roof.total or np.isnan(roof.seconds).any():
+            raise Unavailable(cost_wording.NOT_EXPECTED_UNKNOWN)
+        if isinstance(found := measured_ceilings(program), MachineCeilings) and found.was_busy:
+            raise Unavailable(cost_wording.NOT_EXPECTED_BUSY)
+        return cpu_time.predicted(cpu_time.work_of(roof, self.work))
+
+    @property
     def headline(self) -> str:
         """FLOPs, transcendental functions and bytes in one sentence.
 
@@ -94,10 +135,24 @@ class Costs:
             return cost_wording.headline(*figures, "before it is partitioned, on all devices together")
         return cost_wording.headline(*figures)
 
+    @property
+    def verdicts(self) -> list[str]:
+        """What bounds the program by the peaks of its device, and the estimated time of a call where it is known."""
+        prediction = known_prediction(self._program)
+        estimate = [] if prediction is None else [predicted_timeline_wording.estimate(prediction)]
+        return [self.roofline.verdict, *estimate]
+
     def _parts(self) -> list[Part]:
         if not self.is_compiled:
             return [str(self.equations)]
-        return [self.headline, self.roofline.verdict, "", self.ledger, "", self.table]
+        return [self.headline, *self.verdicts, *self._expected_line, "", self.ledger, "", self.table]
+
+    @property
+    def _expected_line(self) -> list[str]:
+        try:
+            return [str(self.expected)]
+        except Unavailable:
+            return []
 
     def __str__(self) -> str:
         return text_of(self._parts())

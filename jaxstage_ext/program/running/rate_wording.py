@@ -4,6 +4,7 @@ from __future__ import annotations
 
 NO_HLO = "the profile holds no HLO of it, so its FLOPs and bytes are unknown"
 OTHER_MODULE = "it belongs to another module than the one that is counted"
+EXCHANGE = "it exchanges data between devices, which is counted in Collectives"
 CONTROL = "counted at the operations inside it"
 SEVERAL_KERNELS = "each run of it launches several kernels, so the number of its runs is unknown"
 NO_TIME = "it took no time of its own"

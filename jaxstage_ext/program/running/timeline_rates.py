@@ -53,6 +53,8 @@ class WorkOfOps:
             return _unknown(self.reason)
         if (work := self.by_name.get(str(row["op"]))) is None or not _is_here(row):
             return _unknown(wording.OTHER_MODULE if row["op"] else wording.NO_HLO)
+        if row["activity"] == Activity.COLLECTIVE.value and not work.flops and not work.moved:
+            return _unknown(wording.EXCHANGE)
         if runs == _RUNS_UNKNOWN:
             return _unknown(wording.SEVERAL_KERNELS)
         count = float(str(row["count"])) if runs is None else float(runs)

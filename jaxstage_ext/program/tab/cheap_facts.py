@@ -10,6 +10,8 @@ from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program.device import out_of_memory
 from jaxstage_ext.program.device.device_fit import device_fit
+from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind
+from jaxstage_ext.program.predicting.chosen_timeline import is_known as is_timeline_known
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import answer_wording as wording
 from jaxstage_ext.program.questions.answers import QUESTIONS, Answer
@@ -51,6 +53,8 @@ def answered_cheaply(program: Program) -> Callable[[str, Mapping[str, Any]], boo
     }
 
     def is_cheap(method: str, params: Mapping[str, Any]) -> bool:
+        if method.startswith("timeline"):
+            return is_timeline_known(program, TimelineKind(params["of"]) if "of" in params else None)
         if method == "sharding_search":
             return kept_search(program) is not None
         if method in ("memory", "kept"):

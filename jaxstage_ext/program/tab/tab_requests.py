@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from jaxstage_ext.ir import operation_help
 from jaxstage_ext.program.machine_code.kernels import kernels
+from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind, chosen_kind, timeline_kinds
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import QUESTIONS
 from jaxstage_ext.program.questions.memory import memory
@@ -18,6 +19,8 @@ MOST_MAPS, MOST_KERNELS = 64, 200
 MOST_LAYOUTS, MOST_DETAILS = 2_000, 12
 """Layouts of a search that a page asks for first, which a saved notebook has room for, and those told in detail."""
 TIMELINE_TABLES = ("lines", "ops", "kernels", "scopes", "kinds", "gaps", "waits", "compiles", "steps", "ranges")
+PREDICTED_TABLES = ("lines", "exposed", "ops", "scopes", "kinds", "gaps")
+"""Tables of a timeline that was measured, and of one that is predicted, the one that opens first."""
 _GROUPS = ("line", "scope", "computation", "opcode", "dtype")
 _EQUATION_GROUPS = ("line", "scope", "primitive", "dtype")
 
@@ -49,9 +52,13 @@ def of_answers(program: Program) -> Iterator[Request]:
 
 
 def of_timeline(program: Program) -> Iterator[Request]:
-    """Its lanes as a coarse picture, its headline and its tables."""
-    yield from (("timeline", {}), ("timeline head", {}))
-    yield from (("timeline table", {"table": name}) for name in TIMELINE_TABLES)
+    """Its lanes as a coarse picture, its headline and its tables; those of a prediction beside a measured one too."""
+    for kind in timeline_kinds(program):
+        is_first = kind is chosen_kind(program, None)
+        of: dict[str, str] = {} if is_first else {"of": kind.value}
+        tables = PREDICTED_TABLES if kind is TimelineKind.PREDICTED else TIMELINE_TABLES
+        yield from (("timeline", of), ("timeline head", of))
+        yield from (("timeline table", {"table": name, **of}) for name in tables)
 
 
 def of_cost(program: Program) -> Iterator[Request]:

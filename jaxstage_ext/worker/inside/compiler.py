@@ -62,6 +62,12 @@ class Compiler:
         devices = _jax.DeviceList(tuple(client.local_devices()))
         client.compile_and_load(_SMALLEST, executable_devices=devices, compile_options=xla_client.CompileOptions())
 
+    def measure_ceilings(self, seconds: float, memory: int, cache: int) -> dict[str, Any]:
+        """How fast this machine's CPU computes and moves data; see `QuickCeilings.measure`."""
+        from jaxstage_ext.worker.inside.timed_ceilings import QuickCeilings
+
+        return QuickCeilings(self._clients.cpu(1), seconds).measure(memory, cache)
+
     def topologies(self, platform: str, library: str, names: list[str]) -> dict[str, int | str]:
         """How many devices each topology has; for one that the plugin rejects, its error."""
         counts: dict[str, int | str] = {}
@@ -84,18 +90,19 @@ class Compiler:
     def compile(self, large_constants: bool, **program: Any) -> dict[str, Any]:
         """Compile StableHLO bytecode: text and proto of the optimised module, analyses, seconds of the compile.
 
-        For a TPU and a GPU, whose compiles may take minutes, also its buffer assignment, as `memory` gives it.
+        For a TPU and a GPU, whose compiles may take minutes, also its buffer assignment, as `memory` gives it; for a
+        GPU the schedule that XLA predicted, as `schedule_dump.read` gives it.
         """
         if program.get("autotune"):
             dump_room.check(Path.cwd())
-        executable, seconds, assigned = self._compiled_with_assignment(program)
+        executable, seconds, assigned, schedule = self._compiled_with_assignment(program)
         made = executable_artefacts.artefacts(
             executable, program["platform"], large_constants, lambda: self._clients.cpu(1)
         )
         if program.get("autotune"):
             dump_room.check(Path.cwd())  # otherwise its log may be cut
             made["autotuned"] = executable_artefacts.autotuned(self._log.read_text(errors="replace"))
-        return made | {"seconds": seconds, "assigned": assigned}
+        return made | {"seconds": seconds, "assigned": assigned, "schedule": schedule}
 
     def module_text(self, proto: bytes) -> str:
         """The text of a serialised HloModuleProto, which this process may not survive where it is damaged."""
@@ -233,28 +240,47 @@ class Compiler:
             stats, _ = executable_artefacts.analysis(lambda: executable_artefacts.memory_stats(dumped.executable))
             return {"proto": proto, "stats": stats or {}, "error": dumped.error and str(dumped.error)}
 
-    def _compiled_with_assignment(self, program: Mapping[str, Any]) -> tuple[Any, float, bytes | None]:
-        """(executable, seconds of the compile, its buffer assignment); None where that is not dumped at once.
+    def schedule(self, wanted: str, large_constants: bool, **program: Any) -> dict[str, Any]:
+        """The schedule that XLA predicts, as `schedule_dump.read` gives it, and whether its module is the one wanted.
+
+        `wanted` is the digest of the module's text.
+        """
+        from jaxstage_ext.worker.inside import schedule_dump
+
+        tail = LogTail(self._log)
+        with self._compiled_with_dump(program, schedule_dump.FLAGS) as dumped:
+            if dumped.error is not None:
+                raise dumped.error
+            made = schedule_dump.read(dumped.folder, dumped.name.short or None, tail.text())
+            return {**made, "same": self._digest(dumped, large_constants) == wanted}
+
+    def _compiled_with_assignment(
+        self, program: Mapping[str, Any]
+    ) -> tuple[Any, float, bytes | None, dict[str, Any] | None]:
+        """(executable, seconds of the compile, its buffer assignment, its schedule); None where that is not dumped.
 
         It is not where dumps are asked for by the user, or have no room.
         """
-        from jaxstage_ext.worker.inside import dump_files
+        from jaxstage_ext.worker.inside import dump_files, schedule_dump
 
         if program["platform"] == "cpu" or _dumps_already(program):
-            return *self._compiled(**program), None
+            return *self._compiled(**program), None, None
         folder = tail = None
+        schedules = schedule_dump.FLAGS if program["platform"] == "cuda" else {}
         try:
             with contextlib.suppress(OSError):
                 folder, tail = self._new_dump_folder(), LogTail(self._log)
                 dump_room.check(folder)
-            flags = {"xla_dump_to": str(folder), **dump_files.FLAGS} if folder is not None else {}
+            flags = {"xla_dump_to": str(folder), **dump_files.FLAGS, **schedules} if folder is not None else {}
             executable, seconds = self._compiled(**program, flags=flags)
-            module = executable_artefacts.module_of(executable)
+            name = getattr(executable_artefacts.module_of(executable), "name", None)
+            assigned = schedule = None
             with contextlib.suppress(OSError, ValueError):
-                if folder is not None:
+                if folder is not None and tail is not None:
                     dump_room.check(folder, tail)
-                    return executable, seconds, dump_files.read_buffers(folder, getattr(module, "name", None), True)
-            return executable, seconds, None
+                    schedule = schedule_dump.read(folder, name, tail.text()) if schedules else None
+                    assigned = dump_files.read_buffers(folder, name, True)
+            return executable, seconds, assigned, schedule
         finally:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)

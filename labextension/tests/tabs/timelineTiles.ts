@@ -53,6 +53,9 @@ export const tile = (lanes: [number, Drawn[]][], looks: Look[] = [look("dot"), l
 /** Of 100 bins of a second each. */
 export const overview = (lanes: Lane[], picture: Tile, more: Partial<Overview> = {}): Overview => ({
   title: "step(x)",
+  predicted: false,
+  of: "measured",
+  kinds: ["measured"],
   base: 0,
   end: 100,
   bins: 100,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import jaxstage_ext
-from jaxstage_ext.core.targets import machine_ceilings
+from jaxstage_ext.core.targets import last_level_cache, machine_ceilings
 from jaxstage_ext.profiling.timing import measure_ceilings
 
 
@@ -63,14 +63,14 @@ def test_the_last_level_of_each_socket_counts_once(tmp_path: Path, monkeypatch: 
         _cache(tmp_path, cpu, 0, 1, "Data", "32K", str(cpu))
         _cache(tmp_path, cpu, 1, 1, "Instruction", "64K", str(cpu))
         _cache(tmp_path, cpu, 3, 3, "Unified", "16M", "0-1" if cpu < 2 else "2-3")
-    monkeypatch.setattr(measure_ceilings.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
-    assert measure_ceilings.last_level_cache(tmp_path) == 32 << 20
-    monkeypatch.setattr(measure_ceilings.os, "sched_getaffinity", lambda pid: {0, 1})
-    assert measure_ceilings.last_level_cache(tmp_path) == 16 << 20
+    monkeypatch.setattr(last_level_cache.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    assert last_level_cache.last_level_cache(tmp_path) == 32 << 20
+    monkeypatch.setattr(last_level_cache.os, "sched_getaffinity", lambda pid: {0, 1})
+    assert last_level_cache.last_level_cache(tmp_path) == 16 << 20
 
 
 def test_caches_that_the_system_does_not_report_are_unknown(tmp_path: Path) -> None:
-    assert measure_ceilings.last_level_cache(tmp_path) is None
+    assert last_level_cache.last_level_cache(tmp_path) is None
 
 
 def test_a_busy_machine_lowers_no_ceiling_that_was_measured_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,5 +33,6 @@ SAID = {
     "largest alone: no line": wording.largest_alone("f32[32,4096,4096]", 2_147_483_648, "", None),
     "costs a compile": wording.costs_a_compile(1.9),
     "costs a compile of unknown length": wording.costs_a_compile(None),
+    "not predicted": [wording.not_predicted("XLA estimates no schedule for a100:4"), wording.not_predicted("Open it.")],
     "unknown": wording.unknown(ValueError("the device has\nno memory figures")),
 }

@@ -56,6 +56,7 @@ SAID = {
     "headline: figures alone": wording.headline(ONE, ONE, 0, 0),
     "headline: functions, on-chip and host memory": wording.headline(ONE, ONE, 1.07e9, 0.25, 0.5),
     "headline: a loop": wording.headline(work(LOOP), work(LOOP), 0, 0),
+    "expected time": wording.expected(1.2e-3, (0.9e-3, 3.1e-3), (0.85, 40), "a CPU, 2 cores"),
     "open: no reason": wording.open_work(ONE),
     "open: a loop of unknown length": wording.open_work(work(LOOP)),
     "open: two loops": wording.open_work(work(LOOP, LOOP_OF_NO_LINE)),

@@ -28,6 +28,11 @@ export function Head({ head }: { head: TimelineHead }) {
   const more = head.devices.length - MOST_BARS;
   return (
     <div class="jxs-tl-head">
+      {head.predicted && (
+        <p class="jxs-tl-predicted jxs-anywhere" role="note">
+          <Said text={head.predicted} />
+        </p>
+      )}
       <p class="jxs-headline jxs-anywhere" role="status">
         <Said text={head.headline} />
       </p>

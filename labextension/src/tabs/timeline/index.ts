@@ -2,6 +2,6 @@ import type { Tab } from "../tab";
 
 export default {
   title: "Timeline",
-  hint: "what ran when, and where the device waited",
+  hint: "what ran when, or is predicted to, and where the device waits",
   tall: true,
 } satisfies Tab;

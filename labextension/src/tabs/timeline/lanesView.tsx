@@ -159,7 +159,7 @@ export function LanesView({ model }: { model: TimelineModel }) {
             ref={ground}
             tabIndex={0}
             role="application"
-            aria-label={`Timeline of ${overview.title}`}
+            aria-label={`${overview.predicted ? "Predicted timeline" : "Timeline"} of ${overview.title}`}
             aria-describedby={hint}
             onWheel={(event) => wheel(event, ways)}
             onPointerDown={(event) => (event.currentTarget.focus({ preventScroll: true }), drag.down(event))}

@@ -1,6 +1,6 @@
 /** What the kernel says of a timeline, checked and capped. */
 
-import { capped, count, fields, list, number, text, whole } from "../../wire/check";
+import { capped, count, fields, list, number, sentences, text, whole } from "../../wire/check";
 import { Columns } from "../../wire/columns";
 import { partOf } from "../../wire/texts";
 import type { Reply } from "../../wire/source";
@@ -69,6 +69,11 @@ export interface Tile {
 
 export interface Overview {
   title: string;
+  /** Whether nothing ran, and its times are estimates. */
+  predicted: boolean;
+  /** "measured" or "predicted", which of them is shown; all that there are. */
+  of: string;
+  kinds: string[];
   /** Seconds since the recording's origin. */
   base: number;
   end: number;
@@ -180,6 +185,9 @@ export async function readOverview(reply: Reply): Promise<Overview> {
   const picture = fields(result.picture);
   return {
     title: text(result.title),
+    predicted: result.predicted === true,
+    of: text(result.of),
+    kinds: sentences(result.kinds),
     base: real(result.base),
     end: Math.max(real(result.base), real(result.end)),
     bins: Math.max(1, count(result.bins)),

@@ -7,11 +7,12 @@ import { type Field, type Grid, readTable, textAt } from "../../wire/tables";
 
 export const TABLES: readonly (readonly [name: string, title: string, hint: string])[] = [
   ["lines", "Lines", "time by source line"],
+  ["exposed", "Exposed", "collectives by the time that nothing hides, and the work after them that could"],
   ["ops", "HLO ops", "time by HLO instruction"],
   ["kernels", "Kernels", "time by kernel"],
   ["scopes", "Scopes", "time by name scope"],
   ["kinds", "Kinds", "time by kind: op, copy, collective"],
-  ["gaps", "Gaps", "the longest times in which a device idles, and what the host does meanwhile"],
+  ["gaps", "Gaps", "the longest times in which a device idles, and what it or the host does meanwhile"],
   ["waits", "Waits", "which process begins a collective last, and how long others wait for it"],
   ["compiles", "Compiles", "tracing, lowering and compiling during the profile"],
   ["steps", "Steps", "each step or execution, with its busy time"],
@@ -36,11 +37,11 @@ export interface TimelineTable {
   nothing: string;
 }
 
-const WIDTHS = { host: 330, event: 260, line: 110, code: 220, op: 130, kernel: 220, range: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
+const WIDTHS = { collective: 180, "waits for": 180, independent: 190, "independent line": 130, host: 330, event: 260, line: 110, code: 220, op: 130, kernel: 220, range: 220, scope: 240, kind: 110, during: 200, step: 90, name: 200, function: 120, stage: 80, cause: 200 };
 const MOST_SPANS = 100_000;
 
 /** Names and sentences, which are told by their beginning. */
-const FROM_THE_START = new Set(["host", "kernel", "event", "thread", "op", "range"]);
+const FROM_THE_START = new Set(["host", "kernel", "event", "thread", "op", "range", "collective", "waits for"]);
 
 function shown(field: Field): Field {
   if (field.name === "code" && field.kind === "text") return { ...field, isCode: true, missing: "" };
@@ -87,6 +88,8 @@ export interface Loss {
 }
 
 export interface TimelineHead {
+  /** Of a prediction for what it is and what it rests on; "" of what was measured. */
+  predicted: string;
   headline: string;
   kept: string;
   losses: Loss[];
@@ -111,6 +114,7 @@ function readDevice(raw: unknown): Device {
 
 export function readHead({ result }: Reply): TimelineHead {
   return {
+    predicted: text(result.predicted),
     headline: text(result.headline),
     kept: text(result.kept),
     losses: list(result.losses).map(fields).map((loss) => ({ text: text(loss.text), count: number(loss.count) })),

@@ -13,6 +13,7 @@ from jaxstage_ext.command.command_error import CommandError
 from jaxstage_ext.command.thresholds import threshold
 from jaxstage_ext.command.user_file import imported_file
 from jaxstage_ext.command.written_call import parsed_call, written_call
+from jaxstage_ext.report import measuring
 
 if TYPE_CHECKING:
     from jaxstage_ext.api.inspection import Inspection
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
+@measuring.left_alone()
 def findings_command(options: Namespace) -> tuple[str, int]:
-    """What is printed, and the exit status. Raises CommandError."""
+    """What is printed, and the exit status. Raises CommandError.
+
+    Nothing of this machine is measured: the same program has the same status on every machine.
+    """
     limit = threshold(options.fail_on) if options.fail_on else None
     print(wording.runs(Path(options.file).name, options.call), file=sys.stderr)
     inspection = inspected(options)

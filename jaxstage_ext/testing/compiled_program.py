@@ -20,6 +20,7 @@ from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.collectives import exchanges
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.testing import assertion_wording as wording
@@ -134,6 +135,7 @@ class CompiledProgram:
         ordered, unit = sorted(rows, key=amount, reverse=True), "FLOP" if what == "FLOPs" else "B"
         return [f"{row['line']}: {scaled(amount(row), unit)}" for row in ordered[:5]]
 
+    @measuring.left_alone()
     def no_finding(self, *kinds: str | FindingKind) -> CompiledProgram:
         """That there is no finding of these kinds, or of any kind where none is named.
 

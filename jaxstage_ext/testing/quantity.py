@@ -7,7 +7,7 @@ import re
 
 from jaxstage_ext.testing import assertion_wording as wording
 
-_WRITTEN = re.compile(r"\s*(\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([kKMGTP]?)(i?)([A-Za-z]*)\s*")
+_WRITTEN = re.compile(r"(\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?) ?([kKMGTP]?)(i?)([A-Za-z]*)")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
@@ -18,7 +18,7 @@ def quantity(value: float | str, unit: str) -> float:
     """
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
         return float(value)
-    match = _WRITTEN.fullmatch(value) if isinstance(value, str) and len(value) < 100 else None
+    match = _WRITTEN.fullmatch(value.strip()) if isinstance(value, str) and len(value) < 100 else None
     if match is None or match[4].lower().rstrip("s") not in ("", unit.lower()) or (match[3] and not match[2]):
         raise ValueError(wording.bad_quantity(value, unit))
     base = 1024.0 if match[3] else 1000.0

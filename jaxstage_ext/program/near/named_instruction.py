@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.program.near import near_wording as wording
@@ -11,7 +10,6 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.module_work import work
 from jaxstage_ext.report.rows.table_rows import identities
 
-_NUMBER = re.compile(r"[.\d]+$")
 _MOST_COMPARED, _LONGEST = 2000, 200
 
 
@@ -34,7 +32,12 @@ def _row(module: Module, name: str) -> int:
 
 def _nearest(module: Module, name: str) -> list[str]:
     """The most alike: those that differ in their number first."""
-    stem = _NUMBER.sub("", name)
+    stem = _stem(name)
     names = [one.decode("utf-8", "replace") for one in module.names]
-    alike = [one for one in names if stem and _NUMBER.sub("", one) == stem]
+    alike = [one for one in names if stem and _stem(one) == stem]
     return alike[:8] or difflib.get_close_matches(name, names[:_MOST_COMPARED], 8, 0.5) or names[-4:]
+
+
+def _stem(name: str) -> str:
+    """A name without its number."""
+    return name.rstrip(".0123456789")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from jaxstage_ext.report import measuring
 from jaxstage_ext.report.text.brief_text import brief_text
 from jaxstage_ext.report.view_parts import Parts
 from jaxstage_ext.views import words
@@ -20,6 +21,7 @@ _TIMED = ("persistent cache",)
 """Figures that differ from one compile of a program to the next."""
 
 
+@measuring.left_alone()
 @summarised_once()
 def inspection_brief(program: Program) -> str:
     """The short form: equal for equal programs, so that it holds no times; it compiles and runs nothing.

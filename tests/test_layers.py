@@ -133,6 +133,7 @@ ROOMS = {
     ),
     "command": ("report", "profiling", "findings", "api.inspection", "api.inspect", "api.load"),
     "__main__": ("command",),
+    "agents": ("report", "api.load"),
     "testing": ("report", "ir", "analysis", "program", "findings", "api.inspection", "api.inspect"),
     "__init__": (
         "api.inspection",

@@ -45,9 +45,10 @@ from jaxstage_ext.profiling.predictions import (
     predicted_timeline_wording,
     prediction_check,
 )
-from jaxstage_ext.profiling.predictions.call_times import longest_line, with_calls
+from jaxstage_ext.profiling.predictions.call_times import longest_line
 from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective, exposed_collectives, run_at_once
 from jaxstage_ext.profiling.predictions.exposed_table import exposed_table
+from jaxstage_ext.profiling.predictions.exposed_times import call_times
 from jaxstage_ext.profiling.predictions.instruction_runs import InstructionRuns, measured_run, predicted_run
 from jaxstage_ext.profiling.predictions.predicted_headline import predicted_headline
 from jaxstage_ext.profiling.predictions.predicted_tables import of_prediction
@@ -121,7 +122,8 @@ class Timeline:
     @cached_property
     def work(self) -> DeviceWork:
         """The events during which devices are busy."""
-        return device_work.read(self.recording, self.places)
+        work = device_work.read(self.recording, self.places)
+        return replace(work, of_call=call_times(self.recording, work)) if self.is_predicted else work
 
     @cached_property
     def nesting(self) -> Nesting:
@@ -146,16 +148,9 @@ class Timeline:
         if name not in self._tables:
             read = getattr(event_tables, name)
             table = read(self.recording, self.places, self.work)
-            table = self._of_call(of_prediction(table), name) if self.is_predicted else table
+            table = of_prediction(table) if self.is_predicted else table
             self._tables[name] = self._without_shares(table) if self.unrecorded else table
         return self._tables[name]
-
-    def _of_call(self, table: Table, name: str) -> Table:
-        """A table of a prediction; by instruction or line, with the seconds of a call where loops are drawn once."""
-        prediction, by = self.recording.prediction, name.removeprefix("by_")
-        if prediction is None or not prediction.loops or by not in prediction_check.GROUPS:
-            return table
-        return with_calls(table, self._predicted_run, by)
 
     @cached_property
     def _predicted_run(self) -> InstructionRuns:
@@ -359,8 +354,9 @@ class Timeline:
         """The share of the device time whose source line is known, 0 to 1; NaN where nothing ran."""
         lines = self.by_line()
         known = np.array([line is not None for line in lines["line"]], bool)
-        total = float(lines["self"].sum())
-        return float(lines["self"][known].sum()) / total if total else float("nan")
+        times = lines["busy" if self.is_predicted else "self"]
+        total = float(times.sum())
+        return float(times[known].sum()) / total if total else float("nan")
 
     @property
     def coverage(self) -> str:

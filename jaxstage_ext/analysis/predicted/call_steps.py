@@ -188,7 +188,8 @@ class CallSteps:
         if ops.opcode[row] == b"while":
             return replace(step, role=Role.LOOP, cost=0.0, body=tuple(reversed(bodies)), count=self.trips.get(row))
         longest = max(bodies, key=_taken, default=None)
-        return replace(step, role=Role.LOOP, cost=0.0, body=(longest,) if longest else ())
+        branches = len(bodies) if ops.opcode[row] == b"conditional" else 0
+        return replace(step, role=Role.LOOP, cost=0.0, body=(longest,) if longest else (), branches=branches)
 
 
 def _taken(step: CallStep) -> float:

@@ -36,6 +36,8 @@ def lane(stream: Stream, number: int) -> str:
 def details(drawn: Drawn) -> Mapping[str, str]:
     """What is said of one event beside its place and length."""
     step = drawn.step
+    if step.branches:
+        return {"branch": f"the longest of {step.branches} is drawn and counted"}
     if step.role is Role.LOOP:
         count = "an unknown number of" if step.count is None else f"{step.count:,}"
         return {"loop": f"one of {count} iterations is drawn"}

@@ -97,7 +97,7 @@ def recording(title: str, replayed: Replayed, prediction: Prediction, module: Re
 
 def loops(replayed: Replayed) -> tuple[PredictedLoop, ...]:
     """The loops of a call, in the order in which they are drawn."""
-    made = sorted(replayed.loops, key=lambda loop: loop.start)
+    made = sorted((loop for loop in replayed.loops if not loop.step.branches), key=lambda loop: loop.start)
     return tuple(
         PredictedLoop(loop.step.name, loop.count, loop.seconds / 1e6, loop.start / 1e6, loop.end / 1e6) for loop in made
     )

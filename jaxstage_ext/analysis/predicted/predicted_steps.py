@@ -49,6 +49,7 @@ class CallStep:
       latency: of an END, microseconds from the end of its BEGIN to its own end at least.
       memory: bytes in use when it begins; None where unknown.
       body: of a LOOP, the steps of one iteration.    count: how often they run; None where that is unknown.
+      branches: of a LOOP that is a conditional, how many it has: the longest is its body.
       at_most: of an END whose latency XLA's schedule does not tell, since other work hid all of it there, the most that
         it can be; None where it tells. `latency` is a bound of ours then.
     """
@@ -65,3 +66,4 @@ class CallStep:
     body: tuple[CallStep, ...] = field(default=(), repr=False)
     count: int | None = 1
     at_most: float | None = None
+    branches: int = 0

@@ -31,7 +31,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class DrawnLoop:
-    """One iteration of a loop: its place, and how often it runs each time; None where that is unknown."""
+    """One iteration of a loop, or a branch: its place, and how often it runs each time; None where that is unknown."""
 
     step: CallStep
     start: float
@@ -121,6 +121,6 @@ def _loop(step: CallStep, made: Replayed, begin: float, times: float) -> tuple[f
     if not count:
         return 0.0, 0.0
     taken, length = _run(step.body, made, begin, times * count)
-    if step.count != 1:
+    if step.count != 1 or step.branches:
         made.loops.append(DrawnLoop(step, begin, begin + length, step.count, times, taken))
     return taken * count, length

@@ -20,7 +20,7 @@ from jaxstage_ext.report.table import Column, Table, plain
 MOST_ROWS = 20_000
 """Rows that are sent; the rest are smaller."""
 LONGEST_TEXT = 500
-_TIMES = {"call": "a call", "share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
+_TIMES = {"share": "share", "busy": "busy", "self": "self", "total": "total", "count": "count"}
 _RATES = {"FLOP/s": "FLOP/s", "bytes/s": "bytes/s", "of roof": "of roof"}
 
 
@@ -136,10 +136,16 @@ def _get_table(programs: Programs, params: Params, progress: jobs.JobProgress) -
     return result | {"spans": spans, "nothing": " ".join(table.notes)}, buffers
 
 
+_DRAWN = ("self", "total")
+_OF_PREDICTIONS = {"busy": "a call", "duration": "no compute for"}
+
+
 def _titles(name: str, timeline: Timeline) -> Mapping[str, str]:
-    """Those of a table; a device that is predicted is not idle but waits."""
-    waits = {"duration": "no compute for"} if name == "gaps" and timeline.is_predicted else {}
-    return {**TABLES[name].titles, **waits}
+    """Those of a table; of a prediction seconds of a call alone, and a device there is not idle but waits."""
+    titles = TABLES[name].titles
+    if not timeline.is_predicted:
+        return titles
+    return {column: _OF_PREDICTIONS.get(column, title) for column, title in titles.items() if column not in _DRAWN}
 
 
 def _spans(table: Table) -> Sequence[tuple[float, float]]:

@@ -60,6 +60,8 @@ class DeviceWork:
     """Index into `ACTIVITIES`."""
     nesting: Nesting
     """Which of them is inside which, in the lanes."""
+    of_call: Numbers | None = None
+    """Picoseconds that each makes of one predicted call, so that all add up to it; None of what was recorded."""
 
     def __len__(self) -> int:
         return len(self.event)

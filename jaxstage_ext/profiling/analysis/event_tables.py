@@ -145,14 +145,13 @@ def _table(
     reasons: Mapping[tuple[int, str], str],
     others: Mapping[str, Column] | None = None,
 ) -> Table:
-    busy = work.busy_time
+    is_of_call = work.of_call is not None
+    busy = int(work.of_call.sum()) if work.of_call is not None else work.busy_time
     share = times.busy / busy if busy else np.full(len(times), np.nan)
     columns = {
         **named,
-        "share": Column(share, "", "of the time in which the devices are busy, 0 to 1"),
-        "busy": Column(
-            times.busy / SECOND, "s", "device-seconds in which it runs itself; parallel work on one device counts once"
-        ),
+        "share": Column(share, "", wording.SHARE_OF_CALL if is_of_call else wording.SHARE),
+        "busy": Column(times.busy / SECOND, "s", wording.OF_CALL if is_of_call else wording.BUSY),
         "self": Column(
             times.self_time / SECOND, "s", "device-seconds without what is inside it; parallel work counts as it runs"
         ),
@@ -162,7 +161,7 @@ def _table(
         "count": Column(times.count, "", "events", is_whole=True),
         **(others or {}),
     }
-    notes = (wording.PARALLEL,) if work.is_parallel else ()
+    notes = (wording.PARALLEL,) if work.is_parallel and not is_of_call else ()
     no_share = {(row, "share"): wording.NO_TIME for row in range(len(times) if not busy else 0)}
     return Table(name, columns, {**reasons, **no_share}, notes if len(times) else (wording.NO_WORK,))
 

@@ -27,7 +27,8 @@ class GroupTimes:
     self_time: Numbers
     """The time that they take themselves, added up: parallel work counts as often as it runs."""
     busy: Numbers
-    """The time of their devices in which any of them runs itself: parallel work counts once."""
+    """The time of their devices in which any of them runs itself: parallel work counts once. Of a prediction what they
+    make of one call."""
 
     def __len__(self) -> int:
         return len(self.group)
@@ -43,10 +44,16 @@ def group_times(work: DeviceWork, group: npt.NDArray[np.integer]) -> GroupTimes:
     count = np.bincount(shifted, minlength=size)
     total = _summed(shifted, duration * is_outermost, size)
     own = _summed(shifted, work.self_time, size)
-    busy = own if not work.is_parallel else _busy(work, shifted, size)
+    busy = _of_call(work, shifted, size)
     rows = np.flatnonzero(count)
     rows = rows[np.lexsort((rows, -own[rows], -busy[rows]))]
     return GroupTimes(rows + NONE, count[rows], total[rows], own[rows], busy[rows])
+
+
+def _of_call(work: DeviceWork, group: Numbers, size: int) -> Numbers:
+    if work.of_call is not None:
+        return _summed(group, work.of_call, size)
+    return _busy(work, group, size) if work.is_parallel else _summed(group, work.self_time, size)
 
 
 def _busy(work: DeviceWork, group: Numbers, size: int) -> Numbers:

@@ -12,6 +12,11 @@ NO_WORK = "The profile has no device work."
 FUSED = "A fusion of several lines counts for the line that does most of its work; how its time divides is unknown."
 PARALLEL = "Work runs in parallel: shares can add up to more than 100%, and sums of events are not run time."
 
+SHARE = "of the time in which the devices are busy, 0 to 1"
+SHARE_OF_CALL = "of one call, 0 to 1"
+BUSY = "device-seconds in which it runs itself; parallel work on one device counts once"
+OF_CALL = "of one call, loops as often as they run; of collectives and copies what no computation hides"
+
 
 def several(first: str, count: int) -> str:
     """The first of several names."""

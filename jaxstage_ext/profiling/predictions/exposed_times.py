@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from jaxstage_ext.profiling.analysis.device_work import ACTIVITIES, Activity, DeviceWork
-from jaxstage_ext.profiling.analysis.intervals import Numbers, Pieces, complement, pieces
+from jaxstage_ext.profiling.analysis.intervals import Numbers, Pieces, complement, pieces, union
+from jaxstage_ext.profiling.predictions.drawn_loops import iterations
+from jaxstage_ext.report.recording import Recording
 
-_COLLECTIVE = ACTIVITIES.index(Activity.COLLECTIVE)
+Needs = Sequence[tuple[Activity, Sequence[Activity]]]
+_EXPOSED: Needs = ((Activity.COLLECTIVE, (Activity.COMPUTE,)),)
+_WAITING: Needs = (*_EXPOSED, (Activity.COPY, (Activity.COMPUTE, Activity.COLLECTIVE)))
+"""A sort of work, and what hides it."""
 
 
 def exposed_times(work: DeviceWork) -> Numbers:
@@ -16,22 +23,40 @@ def exposed_times(work: DeviceWork) -> Numbers:
     A moment in which several collectives run counts for the one that ends first, for which the device waits then. So
     the times of a device add up to its exposed time.
     """
+    return _unhidden(work, _EXPOSED)
+
+
+def call_times(recording: Recording, work: DeviceWork) -> Numbers:
+    """Picoseconds of one predicted call that each event of device work makes, loops as often as they run.
+
+    Computation counts whole, a collective where no computation hides it, a copy where neither does: all of them add up
+    to the call. A loop of unknown length counts once.
+    """
+    hidden_apart = np.isin(work.activity, [ACTIVITIES.index(activity) for activity, _ in _WAITING])
+    own = np.where(hidden_apart, _unhidden(work, _WAITING), work.self_time)
+    return np.asarray(own * np.maximum(iterations(recording, work), 1), np.int64)
+
+
+def _unhidden(work: DeviceWork, needs: Needs) -> Numbers:
     exposed = np.zeros(len(work), np.int64)
     for device in range(len(work.devices)):
-        found = _outside_compute(work, device)
-        if len(found.start):
-            np.add.at(exposed, *_shared_out(found, work.nesting.end))
+        for activity, hiding in needs:
+            found = _outside(work, device, activity, hiding)
+            if len(found.start):
+                np.add.at(exposed, *_shared_out(found, work.nesting.end))
     return exposed
 
 
-def _outside_compute(work: DeviceWork, device: int) -> Pieces:
-    """The parts of a device's collectives during which it computes nothing; they may overlap."""
+def _outside(work: DeviceWork, device: int, activity: Activity, hiding: Sequence[Activity]) -> Pieces:
+    """The parts of one sort of a device's work during which it does none that hides it; they may overlap."""
     parts = work.parts
-    own = (work.device[parts.owner] == device) & (work.activity[parts.owner] == _COLLECTIVE)
+    own = (work.device[parts.owner] == device) & (work.activity[parts.owner] == ACTIVITIES.index(activity))
     owner, start, end = parts.owner[own], parts.start[own], parts.end[own]
     if not len(start):
         return Pieces(owner, start, end)
-    free = complement(work.of(device, Activity.COMPUTE), int(np.min(start)), int(np.max(end)))
+    covers = [work.of(device, one) for one in hiding]
+    taken = union(np.concatenate([one.start for one in covers]), np.concatenate([one.end for one in covers]))
+    free = complement(taken, int(np.min(start)), int(np.max(end)))
     cut = pieces(start, end, free)
     return Pieces(owner[cut.owner], cut.start, cut.end)
 

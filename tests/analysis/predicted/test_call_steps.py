@@ -49,6 +49,21 @@ def test_an_old_version_s_sums_are_of_another_order_with_the_same_costs(name: st
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_a_loop_takes_its_iterations_where_xla_counts_next_to_nothing(version: str) -> None:
+    written, shown = kept(version, "scan_among_others")
+    steps, once = put_together(written, shown, trips=1)
+    _, six = put_together(written, shown, trips=6)
+    loops = [step for step in steps.entry() if step.count is not None and step.body and step.name.startswith("while")]
+    assert len(loops) == len(six.loops) == 2
+    assert six.total - once.total == pytest.approx(5 * sum(loop.seconds for loop in six.loops), abs=2)
+    read, bodies = written_schedule.read(written), sum(loop.seconds for loop in six.loops)
+    rows = [read.module.rows_of_ids(one.ids) for one in read.computations]
+    (entry,) = [one for one, own in zip(read.computations, rows, strict=True) if b"while" in read.module.opcode[own]]
+    if version == NEW:
+        assert once.total == pytest.approx(entry.statistics["total_cycles"] + bodies, abs=2)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_of_a_loop_xla_has_the_body_and_the_bounds_have_the_rest(version: str) -> None:
     written, shown = kept(version, "scanned_layers")
     _, once = put_together(written, shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.analysis.predicted import predicted_recording
 from jaxstage_ext.analysis.predicted.predicted_steps import CallStep, EstimateSource, Role, Stream
 from jaxstage_ext.analysis.predicted.replay import Replayed, replay
 
@@ -74,6 +75,13 @@ def test_a_collective_across_a_loop_is_hidden_by_all_of_its_iterations() -> None
     loop = CallStep(3, "while", Role.LOOP, body=(work("dot", 10),), count=12)
     made = replay([begin("r"), loop, end("r", 0, 101)])
     assert made.exposed == 0 and made.total == 122
+
+
+def test_a_branch_is_drawn_around_what_it_runs_and_is_no_loop() -> None:
+    branch = CallStep(3, "conditional", Role.LOOP, body=(work("dot", 10),), branches=2)
+    made = replay([branch, work("add", 2)])
+    assert made.total == 12 and [(one.step.name, one.start, one.end) for one in made.loops] == [("conditional", 0, 10)]
+    assert predicted_recording.loops(made) == ()
 
 
 def test_a_loop_of_unknown_length_leaves_the_total_unknown() -> None:

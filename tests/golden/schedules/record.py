@@ -14,7 +14,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 VERSIONS = ("jax-0.10.2", "jax-0.12.0.1")
-NAMES = ("data_parallel", "sharded_parameters", "scanned_layers")
+NAMES = ("data_parallel", "sharded_parameters", "scanned_layers", "scan_among_others")
 
 
 def kept(version: str, name: str) -> tuple[bytes, bytes]:
@@ -68,6 +68,24 @@ def scanned_layers() -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any
     return step, given, {"x": PartitionSpec("data")}
 
 
+def scan_among_others() -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    """Layers in a loop between others: XLA schedules the entry too, where a loop has next to no time."""
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import PartitionSpec
+
+    def step(w: Any, e: Any, x: Any) -> Any:
+        def loss(w: Any, e: Any) -> Any:
+            h = jax.lax.scan(lambda h, w: (jnp.tanh(h @ w), None), jnp.tanh(x @ e) @ e.T, w)[0]
+            return jnp.mean(jnp.tanh(h @ e).astype(jnp.float32) ** 2)
+
+        return jax.tree.map(lambda a, b: a - (0.1 * b).astype(a.dtype), (w, e), jax.grad(loss, (0, 1))(w, e))
+
+    shape = jax.ShapeDtypeStruct
+    given = (shape((6, 1024, 1024), jnp.bfloat16), shape((1024, 4096), jnp.bfloat16), shape((4096, 1024), jnp.bfloat16))
+    return step, given, {"x": PartitionSpec("data")}
+
+
 def main() -> None:
     import jax
 
@@ -77,7 +95,7 @@ def main() -> None:
     jax.config.update("jax_hlo_source_file_canonicalization_regex", re.escape(f"{HERE.parents[2]}/"))
     folder = HERE / f"jax-{jax.__version__}"
     folder.mkdir(exist_ok=True)
-    for made in (data_parallel, sharded_parameters, scanned_layers):
+    for made in (data_parallel, sharded_parameters, scanned_layers, scan_among_others):
         function, given, specs = made()
         program = inspect(function, *given, target="h100:8", mesh="data=8", in_specs=specs).program
         schedule = recompiled_schedule.dumped(program.staged, False).proto

@@ -26,5 +26,6 @@ SAID = {
     "begin": said(Drawn(CallStep(1, "all-reduce-start", Role.BEGIN), 0, 1, 1, is_marker=True)),
     "end": said(Drawn(END, 0, 1, 1, is_marker=True)),
     "loop": said(Drawn(CallStep(4, "while.28", Role.LOOP, count=1200), 0, 400, 1)),
+    "branch": said(Drawn(CallStep(4, "conditional.1", Role.LOOP, branches=2), 0, 400, 1)),
     "loop: of unknown length": said(Drawn(CallStep(4, "while.28", Role.LOOP, count=None), 0, 400, 1)),
 }

@@ -94,6 +94,22 @@ def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
     return found
 
 
+def timeless_answers(program: Program) -> list[str]:
+    """The answers that are cheap and hold no times of compiles, with their questions, each in a sentence."""
+    if program.saved_summary is not None or program.is_running or not program.has_hlo:
+        return []
+    is_cheap = answered_cheaply(program)
+    asked = [QUESTIONS[name] for name in ("bound", "fit", "memory", "collective")
+             if is_cheap("answer", {"question": name})]  # fmt: skip
+    return [f"{question} {ask(program, None).text}" for question, ask in asked]
+
+
+def heaviest_instruction(program: Program) -> str:
+    """The instruction that moves the most bytes; "" where counting takes longer."""
+    table = cost(program).work.table if is_counted(program) else None
+    return str(table["instruction"][0]) if table is not None and len(table) else ""
+
+
 def _largest(program: Program) -> Answer:
     """Of a small program the largest array that it makes; what is live at the peak takes a compile."""
     seconds, array = program.seconds.get("compile"), largest_array(program) if is_small(program) else None

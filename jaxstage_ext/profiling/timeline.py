@@ -195,7 +195,8 @@ class Timeline:
         Of a prediction those in which it computes nothing, and the collective or copy that it waits for.
         """
         if self.is_predicted:
-            return compute_gaps.table(self.recording, self.places, self.work, self.device_times, most)
+            found = compute_gaps.table(self.recording, self.places, self.work, self.device_times, most)
+            return compute_gaps.with_what_could_hide(found, self._exposed)
         longest = gaps.longest(self.device_times, self._hosts, most)
         return gaps.table(longest, HostLabels(self.places.frames), bool(self.device_times))
 

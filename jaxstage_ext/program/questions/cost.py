@@ -19,7 +19,6 @@ from jaxstage_ext.program.device.device_figures import is_for_this_machine, meas
 from jaxstage_ext.program.device.program_devices import device_count
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.predicting import estimated_columns
-from jaxstage_ext.program.predicting.estimated_columns import estimated_run
 from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_prediction
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import ledger, module_work
@@ -68,8 +67,7 @@ class Costs:
         known = cheap_prediction(self._program)
         if known is None or (prediction := known.recording.prediction) is None:
             return table
-        times = self._program.results.once((estimated_columns.estimated_run, known), lambda: estimated_run(known))
-        return estimated_columns.with_estimates(table, times, prediction, group)
+        return estimated_columns.with_estimates(table, known, prediction, group)
 
     @property
     def measured(self) -> Measured | None:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from jaxstage_ext.profiling.analysis.timeline_comparison import TimesOf, side
+from jaxstage_ext.profiling.predictions import exposed_wording
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.prediction import PredictedLoop
@@ -56,9 +57,17 @@ def test_gaps_are_times_without_computation_and_name_what_is_waited_for() -> Non
     assert (gap["waits for"], gap["line"]) == ("all-reduce.1", "train.py:5")
 
 
+def test_a_gap_names_the_work_that_could_hide_its_collective() -> None:
+    """dot.4 needs nothing of it and hides nothing; of a loop the time is that of one iteration, as the gap is."""
+    for loops in ((), (LOOP,)):
+        [gap] = made(loops=loops).gaps().rows()
+        assert (gap["could hide"], gap["at"]) == (pytest.approx(12 * MICRO), "train.py:3")
+
+
 def test_a_gap_in_which_nothing_runs_says_so() -> None:
     table = predicted_timeline([Planned("dot.1", 0, 10), Planned("dot.2", 30, 10)]).gaps()
     assert table.figure((0, "waits for")).reason == wording.NOTHING_RUNS
+    assert table.figure((0, "could hide")).reason == exposed_wording.NOT_A_COLLECTIVE
     assert predicted_timeline([Planned("dot.1", 0, 10)]).gaps().notes == (wording.NO_GAPS,)
 
 

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from jaxstage_ext.report.text.shortened import shortened, some
 
 NO_INSPECTION = (
+<<<<<<< HEAD
     "This kernel has no inspection: run in a cell import jaxstage_ext; ins = jaxstage_ext.inspect(step, params)"
+=======
+    "This kernel has no inspection: run in a cell: import jaxstage_ext; ins = jaxstage_ext.inspect(step, params)"
+>>>>>>> lane-d
 )
 NO_KERNEL = "No kernel runs: open a notebook, or start one"
 NO_SERVER = "These tools run in a Jupyter server: pip install 'jaxstage-ext[agents]', then jupyter lab"
@@ -43,7 +47,7 @@ def failed(error: BaseException) -> str:
 
 def which_kernel(kernels: Sequence[str]) -> str:
     """That several kernels run, so that one must be named."""
-    return f"several kernels run, name one by `kernel`: {some(list(kernels), 10)}"
+    return f"several kernels run, name one as kernel: {some(list(kernels), 10)}"
 
 
 def no_such_kernel(name: str, kernels: Sequence[str]) -> str:

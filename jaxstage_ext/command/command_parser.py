@@ -48,6 +48,7 @@ def _findings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("call", metavar="CALL", help=wording.CALL)
     parser.add_argument("-t", "--target", help=wording.TARGET)
     parser.add_argument("--mesh", help=wording.MESH)
+    parser.add_argument("--in-spec", metavar="SPECS", help=wording.SPECS)
     parser.add_argument("--all", action="store_true", help=wording.EVERYTHING)
     parser.add_argument("--fail-on", metavar="WHAT", help=wording.FAIL_ON)
     parser.add_argument("--json", action="store_true", help=wording.JSON)

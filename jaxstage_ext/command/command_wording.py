@@ -21,6 +21,7 @@ FILE = "your Python file"
 CALL = 'a call of a function of it: "step(params, batch)"'
 TARGET = "what to compile for, such as v5e:2x4 or h100:8; the devices here without it"
 MESH = "the mesh of the target's devices, such as data=4,model=2"
+SPECS = "PartitionSpecs of the arguments on --mesh, in order or by name: \"P(), batch=P('data')\""
 JSON = "print JSON"
 EVERYTHING = "look for the kinds too that take a compile of their own"
 FAIL_ON = (

@@ -12,7 +12,7 @@ from jaxstage_ext.command import command_wording as wording
 from jaxstage_ext.command.command_error import CommandError
 from jaxstage_ext.command.thresholds import threshold
 from jaxstage_ext.command.user_file import imported_file
-from jaxstage_ext.command.written_call import parsed_call, written_call
+from jaxstage_ext.command.written_call import parsed_call, written_call, written_specs
 from jaxstage_ext.report import measuring
 
 if TYPE_CHECKING:
@@ -43,11 +43,14 @@ def findings_command(options: Namespace) -> tuple[str, int]:
 def inspected(options: Namespace) -> Inspection:
     """The inspection that a command line asks for. Raises CommandError."""
     written = parsed_call(options.call)
-    call = written_call(written, options.call, imported_file(options.file, options.arguments))
+    module = imported_file(options.file, options.arguments)
+    call = written_call(written, options.call, module)
+    specs = {"in_specs": written_specs(options.in_spec, module)} if options.in_spec else {}
     from jaxstage_ext.api.inspect import inspect
 
     try:
-        return inspect(call.fn, *call.args, target=options.target or "local", mesh=options.mesh, **call.kwargs)
+        target = options.target or "local"
+        return inspect(call.fn, *call.args, target=target, mesh=options.mesh, **specs, **call.kwargs)
     except Exception as error:
         raise CommandError(wording.not_staged(options.call, _why(error))) from None
 

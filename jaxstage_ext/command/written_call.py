@@ -30,20 +30,37 @@ def written_call(call: ast.Call, text: str, module: ModuleType) -> WrittenCall:
     """
     names = {**_always(), **vars(module)}
     _check(call, names, module)
-    fn = _evaluated(call.func, names, text)
+    return WrittenCall(_evaluated(call.func, names, text), *_arguments(call, names, text))
+
+
+def written_specs(text: str, module: ModuleType) -> Any:
+    """The PartitionSpecs that a text gives in order or by name, as `inspect` takes them; `P` is PartitionSpec.
+
+    Raises CommandError, as `written_call`.
+    """
+    from jax.sharding import PartitionSpec
+
+    call = parsed_call(f"P({text}\n)", text)
+    names = {**_always(), "P": PartitionSpec, "PartitionSpec": PartitionSpec, **vars(module)}
+    _check(call, names, module)
+    args, kwargs = _arguments(call, names, text)
+    return {**dict(enumerate(args)), **kwargs}
+
+
+def _arguments(call: ast.Call, names: Mapping[str, Any], text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     collecting = ast.Call(ast.Name(_COLLECT, ast.Load()), call.args, call.keywords)
     args, kwargs = _evaluated(collecting, {**names, _COLLECT: _collect}, text)
-    return WrittenCall(fn, args, kwargs)
+    return args, kwargs
 
 
-def parsed_call(text: str) -> ast.Call:
-    """The call that a text is. Raises CommandError where it is none; nothing of it is run."""
+def parsed_call(text: str, shown: str = "") -> ast.Call:
+    """The call that a text is. Raises CommandError, which quotes `shown`, where it is none; nothing of it is run."""
     try:
         call = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise CommandError(wording.not_a_call(text)) from None
+        raise CommandError(wording.not_a_call(shown or text)) from None
     if not isinstance(call, ast.Call):
-        raise CommandError(wording.not_a_call(text))
+        raise CommandError(wording.not_a_call(shown or text))
     return call
 
 

@@ -54,6 +54,22 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
             del sys.modules[name]
 
 
+def test_specs_are_given_by_name_on_a_mesh_and_a_name_that_is_none_is_told(run: Run) -> None:
+    """Without specs the devices repeat the work of 8 rows; with them each has 2: a fourth of the products' FLOPs."""
+    how = ("step(params, batch)", "-t", "cpu:4", "--mesh", "data=4", "--json")
+    flops = []
+    for specs in ((), ("--in-spec", "batch=P('data')")):
+        form = json.loads(run(STEP, *how, *specs)[1])
+        [text] = [one["text"] for one in form["figures"] if one["label"] == "FLOPs"]
+        flops.append(float(text.removesuffix(" MFLOP")))
+    products, all_reduce = 2 * 2 * 8 * 1024**2 / 1e6, 1024**2 / 1e6
+    assert flops[0] - flops[1] == pytest.approx(products * 3 / 4 - all_reduce, rel=0.01)
+    status, _, err = run(STEP, *how, "--in-spec", "batch=Q('data')")
+    assert status == 2 and "does not define 'Q'" in err
+    status, _, err = run(STEP, *how, "--in-spec", "batch=")
+    assert status == 2 and "Traceback" not in err
+
+
 def test_the_findings_are_those_of_the_notebook(run: Run) -> None:
     status, out, err = run(STEP, "step(params, batch)", "--json")
     form = json.loads(out)

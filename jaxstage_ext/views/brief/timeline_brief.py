@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jaxstage_ext.profiling.timeline import Timeline
 
 _ROWS = 5
-_COLUMNS = ("line", "op", "kernel", "range", "share", "self", "count", "code")
+_COLUMNS = ("line", "op", "kernel", "range", "share", "busy", "self", "count", "code")
 
 
 def timeline_brief(timeline: Timeline) -> str:
@@ -42,6 +42,7 @@ def _rows(timeline: Timeline) -> list[str]:
 
 
 def _row(table: Table, row: int) -> str:
-    shown = [(name, plain(table[name][row]), table.columns[name].unit) for name in _COLUMNS if name in table.columns]
+    named = [name for name in _COLUMNS if name != ("self" if "busy" in table.columns else "busy")]
+    shown = [(name, plain(table[name][row]), table.columns[name].unit) for name in named if name in table.columns]
     cells = [f"{name} {cell_of(name, value, unit)[:80]}" for name, value, unit in shown if value not in (None, "")]
     return f"- {', '.join(cells)}"

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from jaxstage_ext.report.text.shortened import shortened, some
 
 NO_INSPECTION = (
-<<<<<<< HEAD
-    "This kernel has no inspection: run in a cell import jaxstage_ext; ins = jaxstage_ext.inspect(step, params)"
-=======
     "This kernel has no inspection: run in a cell: import jaxstage_ext; ins = jaxstage_ext.inspect(step, params)"
->>>>>>> lane-d
 )
 NO_KERNEL = "No kernel runs: open a notebook, or start one"
 NO_SERVER = "These tools run in a Jupyter server: pip install 'jaxstage-ext[agents]', then jupyter lab"

@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,16 @@ def _of_children() -> float:
 def test_the_short_form_takes_less_than_the_head_of_the_panel() -> None:
     fn, arguments = step(4)
     inspection = inspect(fn, *arguments)
-    head = seconds(inspection.summary)
-    inspection._repr_llm_()
+    head = seconds(inspection.summary, time.process_time)
+    assert inspection.cost.roofline.verdict and len(inspection.findings) > 0  # known, as where Findings was opened
     text = seconds(inspection._repr_llm_)
-    row("short form, once the panel stands", f"{1e3 * text:.1f} ms", f"head: {1e3 * head:.1f} ms", "20 ms", text < 0.02)
+    row(
+        "short form, once findings are known",
+        f"{1e3 * text:.1f} ms",
+        f"head: {1e3 * head:.1f} ms",
+        "20 ms",
+        text < 0.02,
+    )
     size = len(inspection._repr_llm_().encode())
     row("short form", f"{size:,} B", "", f"{MOST_BYTES:,} B", size <= MOST_BYTES)
 

@@ -14,6 +14,7 @@ ASK = "ins.answers, ins.memory, ins.collectives, ins.dtypes, ins.shardings: each
 NO_FINDING = "Findings: none among what was looked for."
 NOT_LOOKED = "Findings: not looked for yet, ins.findings does."
 NOTHING_COMPILED = "Nothing was compiled: inspect with stage='compile' for cost, memory and findings."
+NOT_MEASURED = "What bounds it? Unknown until this machine's CPU is measured: ins.answers does, in about a second."
 TIMELINE_MORE = "More (t is this timeline):"
 TIMELINE_TABLES = "t.by_line(), t.by_op(), t.by_kernel(), t.gaps(), t.steps(): each has .to_json(limit=10)"
 

@@ -13,6 +13,7 @@ from jaxstage_ext.views.brief import brief_wording as wording
 from jaxstage_ext.views.summaries import summarised_once, summary_of
 
 if TYPE_CHECKING:
+    from jaxstage_ext.findings.found import Findings
     from jaxstage_ext.program.head.summary_form import Summary
     from jaxstage_ext.program.program import Program
 
@@ -31,10 +32,11 @@ def inspection_brief(program: Program) -> str:
     summary, parts = summary_of(program), Parts()
     none: list[str] = []
     said = parts.get("The figures", lambda: list(_figures(program, summary)), none)
-    found = parts.get("The findings", lambda: list(_findings(program)), none)
+    looked = parts.get("The findings", lambda: _found().looked_briefly(program), None)
+    found = parts.get("The findings", lambda: list(_findings(program, looked)), none)
     stages = [f"{stage['name']} {stage['state']}" for stage in summary["stages"]]
     head = wording.head(summary["signature"], summary["target"], stages).splitlines()
-    return brief_text(head, [*_error(summary), *said, *found, *parts.failures], list(_more(program)))
+    return brief_text(head, [*_error(summary), *said, *found, *parts.failures], list(_more(program, looked)))
 
 
 def _error(summary: Summary) -> Iterator[str]:
@@ -48,13 +50,14 @@ def _figures(program: Program, summary: Summary) -> Iterator[str]:
     yield from filter(None, [" · ".join(figures), ", ".join(words.counts(summary))])
     if not program.has_hlo:
         yield wording.NOTHING_COMPILED
+    if _facts().waits_for_measurement(program):
+        yield wording.NOT_MEASURED
     yield from _facts().timeless_answers(program)
     if len(program.targets) > 1:
         yield wording.targets([*program.targets])
 
 
-def _findings(program: Program) -> Iterator[str]:
-    found = _found().looked_briefly(program)
+def _findings(program: Program, found: Findings | None) -> Iterator[str]:
     if found is None:
         yield from [wording.NOT_LOOKED] if program.has_hlo else []
         return
@@ -69,11 +72,10 @@ def _findings(program: Program) -> Iterator[str]:
         yield wording.waiting([one.kind.value for one in found.waiting[:_MOST_KINDS]])
 
 
-def _more(program: Program) -> Iterator[str]:
+def _more(program: Program, found: Findings | None) -> Iterator[str]:
     if not program.has_hlo:
         return
     yield wording.MORE
-    found = _found().looked_briefly(program)
     if found is not None and found.best is not None and found.best.can_be_tried:
         yield wording.TRY.replace("[0]", f"[{found.found.index(found.best)}]")
     yield wording.ROWS

@@ -100,6 +100,8 @@ def _timeline(program: Program, steps: CallSteps, basis: PredictionBasis) -> Tim
 
 
 def _check(program: Program) -> None:
+    if program.saved_summary is not None:
+        raise Unavailable(wording.why(NotPredicted.SAVED))
     if not program.has_hlo:
         program.proto()
     if program.is_of_file or program.target.is_local:

@@ -206,7 +206,7 @@ class Timeline:
         "independent" is computation after it, in its computation, that neither needs its result nor hides a collective
         yet, as the graph of the module proves; "independent line" the line of most of that.
         """
-        return exposed_table(self._exposed, run_at_once(self.work))
+        return exposed_table(self._exposed, run_at_once(self.work), self.recording.prediction)
 
     @cached_property
     def _exposed(self) -> list[ExposedCollective]:

@@ -12,6 +12,8 @@ from absent import needs
 from jax.sharding import PartitionSpec as P
 
 from jaxstage_ext import inspect
+from jaxstage_ext.analysis.predicted import missing_prediction_wording
+from jaxstage_ext.analysis.predicted.missing_prediction_wording import NotPredicted
 from jaxstage_ext.api.inspection import Inspection
 from jaxstage_ext.core.recompile import recompiled_schedule
 from jaxstage_ext.ir.schedules import written_schedule
@@ -116,6 +118,13 @@ def test_why_there_is_none_is_said(on_h100: Inspection) -> None:
     if not recompiled_schedule.dumped(off.program.staged, False).size:  # JAX 0.10's XLA schedules all the same
         assert "xla_gpu_enable_latency_hiding_scheduler=false" in refusal(off)
     assert "named as the target" in refusal(inspect(lambda x: x + 1, jnp.ones(3)))
+
+
+def test_a_saved_inspection_says_that_it_holds_none(on_h100: Inspection) -> None:
+    """Its header has the estimate, so what it lacks is the timeline and no compile."""
+    with pytest.raises(Unavailable) as refused:
+        _ = Inspection.from_json(on_h100.to_json()).predicted
+    assert str(refused.value) == missing_prediction_wording.why(NotPredicted.SAVED)
 
 
 def test_a_program_without_anything_beside_has_none() -> None:

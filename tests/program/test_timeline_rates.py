@@ -15,8 +15,9 @@ from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.cost import cost
 from jaxstage_ext.program.running import rate_wording as wording
-from jaxstage_ext.program.running.timeline_rates import with_rates
-from jaxstage_ext.report.table import Table
+from jaxstage_ext.program.running import timeline_rates
+from jaxstage_ext.program.running.timeline_rates import WorkOfRow, with_rates
+from jaxstage_ext.report.table import Column, Table
 
 N = 64
 FLOPS, BYTES = 2 * N**3, 3 * N * N * 4
@@ -91,3 +92,13 @@ def test_a_loop_is_counted_at_what_is_inside_it(program: Program) -> None:
     why = dict(zip(ops["op"], range(2), strict=True))
     assert ops.reasons[why["while.1"], "FLOP/s"] == wording.CONTROL
     assert lines["FLOP/s"] == [pytest.approx(FLOPS / 50e-6)]
+
+
+@pytest.mark.parametrize(("share", "notes"), [(1.0 + 1e-9, []), (1.2, [wording.ESTIMATE_ABOVE_ROOF])])
+def test_what_is_predicted_is_said_to_beat_the_peaks_where_it_does_and_not_to_have_run(
+    share: float, notes: list[str]
+) -> None:
+    table = timeline_rates._added(
+        Table("lines", {"busy": Column([1.0], "s")}), [WorkOfRow(1.0, 1.0, share)], is_predicted=True
+    )
+    assert list(table.notes) == notes

@@ -26,3 +26,9 @@ def test_a_sentence_is_wrapped_in_its_column_and_whole() -> None:
 def test_short_cells_stand_in_one_line_each() -> None:
     table = Table("ops", {"op": Column(["dot", "tanh"]), "bytes": Column([4.0, 1024.0], "B")})
     assert str(table).splitlines() == ["op      bytes", "dot       4 B", "tanh  1.02 kB"]
+
+
+def test_names_move_nothing_in_a_terminal() -> None:
+    """A name scope may hold an escape sequence, which would colour, clear or rename the terminal."""
+    said = str(Table("ops", {"scope": Column(["\x1b[31mred\x07", "plain"])}))
+    assert said.splitlines() == ["scope", "red\ufffd", "plain"]

@@ -22,6 +22,7 @@ class NotPredicted(Enum):
     LARGE = "large"
     UNREADABLE = "unreadable"
     OTHER_MODULE = "other module"
+    SAVED = "saved"
 
 
 def why(kind: NotPredicted, what: str = "") -> str:
@@ -42,4 +43,5 @@ def why(kind: NotPredicted, what: str = "") -> str:
         NotPredicted.UNREADABLE: f"XLA's schedule cannot be read: {what}",
         NotPredicted.OTHER_MODULE: "XLA compiled the program differently when it was asked for its schedule, so that "
         "the schedule is not that of the HLO that is shown; inspect it once more",
+        NotPredicted.SAVED: "a saved inspection holds no predicted timeline; inspect it again",
     }[kind]

@@ -6,6 +6,7 @@ from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Params, Programs
 from jaxstage_ext.program.device import device_figures
+from jaxstage_ext.program.predicting import time_estimate
 from jaxstage_ext.program.questions import answers
 
 
@@ -15,6 +16,7 @@ def _get_answer(programs: Programs, params: Params, progress: jobs.JobProgress) 
         raise BadRequest(f"there is no question {given.quoted(name)}; there is {', '.join(answers.QUESTIONS)}")
     question, ask = answers.QUESTIONS[name]
     program = given.program(programs, params)
+    time_estimate.read_at_hand(program)
     if name == "bound":
         device_figures.ensure_measured(program, progress.heard)
     answer = ask(program, progress.heard)

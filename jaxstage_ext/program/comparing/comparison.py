@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jaxstage_ext.analysis.memory.fit import Fits
 from jaxstage_ext.program.comparing import comparison_wording
 from jaxstage_ext.program.comparing.changed_figures import changed_figures
-from jaxstage_ext.program.comparing.comparison_columns import COLUMNS
+from jaxstage_ext.program.comparing.comparison_columns import COLUMNS, ESTIMATE
 from jaxstage_ext.program.comparing.comparison_figures import target_figures
 from jaxstage_ext.program.comparing.comparison_table import Comparison, TargetFigures
 from jaxstage_ext.program.program import Program
@@ -52,8 +52,15 @@ def _headline(programs: Sequence[Program], rows: Sequence[TargetFigures]) -> str
         return comparison_wording.against(rows[0].target, changed, rows[-1].target)
     if len(programs) < 2:
         return ""
-    times = {row.target: row.figures["time"] for row in rows}
-    known = [(name, float(each.value)) for name, each in times.items() if is_number(each.value) and not each.text]
-    unknown = [name for name in times if name not in dict(known)]
     unfit = [row.target for row in rows if row.figures["fits"].value == Fits.NO.value]
-    return comparison_wording.of_targets(known, unknown, unfit)
+    estimates, bounds = _known(rows, ESTIMATE), _known(rows, "time")
+    if len(estimates) == len(rows):
+        return comparison_wording.of_targets(estimates, [], unfit, are_estimates=True)
+    unknown = [row.target for row in rows if row.target not in dict(bounds)]
+    return comparison_wording.of_targets(bounds, unknown, unfit)
+
+
+def _known(rows: Sequence[TargetFigures], name: str) -> list[tuple[str, float]]:
+    """The targets with a figure that can be ranked among the others'."""
+    each = [(row.target, row.figures[name]) for row in rows]
+    return [(target, float(one.value)) for target, one in each if is_number(one.value) and not one.text]

@@ -25,15 +25,18 @@ def against(name: str, changed: Sequence[ChangedFigure], other: str = "") -> str
     return f"{said[0].upper()}{said[1:]}" if not other else said
 
 
-def of_targets(times: Sequence[tuple[str, float]], unknown: Sequence[str], unfit: Sequence[str]) -> str:
-    """Targets by their lower bounds, those where it is unknown, and those where the program does not fit."""
+def of_targets(
+    times: Sequence[tuple[str, float]], unknown: Sequence[str], unfit: Sequence[str], are_estimates: bool = False
+) -> str:
+    """Targets by their lower bounds, or XLA's estimates, those where it is unknown, and those that are too small."""
     said = [f"Does not fit on {some(unfit, _MOST)}."] if unfit else []
     order = sorted(times, key=lambda one: one[1])
     if len(order) > 1:
         least = order[0][1]
         others = ", ".join(_beside(name, seconds, least) for name, seconds in order[1 : _MOST + 1])
         more = ", …" if len(order) > _MOST + 1 else ""
-        said.append(f"Least lower bound: {order[0][0]}, {scaled(least, 's')}; {others}{more}.")
+        title = "Fastest by XLA's estimate" if are_estimates else "Least lower bound"
+        said.append(f"{title}: {order[0][0]}, {scaled(least, 's')}; {others}{more}.")
         said += [f"Unknown on {some(unknown, _MOST)}."] if unknown else []
     return " ".join(said)
 

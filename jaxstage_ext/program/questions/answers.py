@@ -20,6 +20,7 @@ from jaxstage_ext.program.predicting.chosen_timeline import can_be_predicted
 from jaxstage_ext.program.predicting.time_estimate import (
     cheap_prediction,
     known_prediction,
+    read_at_hand,
     said_of_exposed,
     why_not_predicted,
 )
@@ -187,6 +188,7 @@ def _without_profile(program: Program) -> list[Answer]:
 
 def answers(program: Program) -> Table:
     """All five; what cannot be answered says why. Memory and collectives compile once more."""
+    read_at_hand(program)
     answered = [*_without_profile(program), _tried(program, time)]
     columns = {
         "question": Column([question for question, _ in QUESTIONS.values()]),

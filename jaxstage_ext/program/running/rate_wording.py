@@ -14,3 +14,7 @@ ABOVE_ROOF = (
     "A share of the roof above 1 means that it ran faster than the stated peaks: they are too low, or less work was "
     "done than is counted."
 )
+ESTIMATE_ABOVE_ROOF = (
+    "A share of the roof above 1 means that less time is estimated than the device's peaks allow: the estimate is too "
+    "short, the peaks are too low, or less work is done than is counted."
+)

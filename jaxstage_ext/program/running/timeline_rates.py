@@ -23,6 +23,8 @@ from jaxstage_ext.report.unavailable import Unavailable
 
 Row = Mapping[str, object]
 NAN = float("nan")
+_ABOVE = 1.005
+"""Shares from here on are shown as more than 100%; what takes our lower bound misses 1 by rounding."""
 _RUNS_UNKNOWN = 0
 
 
@@ -122,7 +124,7 @@ def with_rates(program: Program, timeline: Timeline, table: Table, group: str) -
             if row["activity"] != Activity.CONTROL.value:
                 members.setdefault(row[group], []).append(work)
         rows = [_sum(members.get(row[group], ())) for row in table.rows()]
-    return _added(table, rows)
+    return _added(table, rows, timeline.recording.prediction is not None)
 
 
 def _runs_of_several_kernels(timeline: Timeline) -> dict[tuple[object, object], int]:
@@ -160,7 +162,7 @@ def _sum(rows: Iterable[WorkOfRow]) -> WorkOfRow:
     )
 
 
-def _added(table: Table, rows: Sequence[WorkOfRow]) -> Table:
+def _added(table: Table, rows: Sequence[WorkOfRow], is_predicted: bool) -> Table:
     busy = [float(seconds) for seconds in table["busy"]]
     figures = {
         "FLOP/s": ([_over(row.flops, time) for row, time in zip(rows, busy, strict=True)], "FLOP/s"),
@@ -181,7 +183,8 @@ def _added(table: Table, rows: Sequence[WorkOfRow]) -> Table:
                 reasons[at, name] = why or no_time or wording.NO_HLO
         if np.isnan(row.least) or no_time:
             reasons[at, "of roof"] = row.why or row.why_no_roof or no_time or wording.NO_ROOF
-    above = (wording.ABOVE_ROOF,) if np.nanmax([0.0, *columns["of roof"].values]) > 1 else ()
+    is_above = np.nanmax([0.0, *columns["of roof"].values]) > _ABOVE
+    above = (wording.ESTIMATE_ABOVE_ROOF if is_predicted else wording.ABOVE_ROOF,) if is_above else ()
     return replace(
         table,
         columns={**table.columns, **columns},

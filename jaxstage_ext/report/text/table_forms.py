@@ -9,6 +9,7 @@ from jaxstage_ext.report.text import markup, still_table
 from jaxstage_ext.report.text.cell_text import MOST_ROWS, cell, cell_of, is_number, one_line
 from jaxstage_ext.report.text.markup import Html
 from jaxstage_ext.report.text.still_table import Cell, Colour, Head, Span, StillTable
+from jaxstage_ext.report.text.terminal import clean
 
 Part = Any
 """A sentence, or a Table below it; an empty text is a gap in the text form."""
@@ -31,7 +32,7 @@ def html_of(parts: Iterable[Part], most: int = MOST_ROWS) -> Html:
 def text(table: Any) -> str:
     """The first rows of a Table, and its notes."""
     shown = table.take(range(min(len(table), MOST_ROWS)))
-    texts = [[one_line(_text(shown, row, name)) for row in range(len(shown))] for name in shown.columns]
+    texts = [[clean(one_line(_text(shown, row, name))) for row in range(len(shown))] for name in shown.columns]
     heads = tuple(Head(name, any(map(is_number, column.values))) for name, column in shown.columns.items())
     rows = tuple(zip(*texts, strict=True))
     still = StillTable(heads, rows, left_out=len(table) - len(shown))

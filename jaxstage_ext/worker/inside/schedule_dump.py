@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jaxstage_ext.worker.inside import whole_files
+from jaxstage_ext.worker.inside.dump_room import DumpCut
 
 FLAGS = {"xla_dump_hlo_as_proto": True, "xla_dump_latency_hiding_schedule": True}
 LARGEST = 256 << 20
@@ -32,6 +33,8 @@ _ESTIMATOR = re.compile(
     re.MULTILINE,
 )
 _MOST_LOG = 4000
+_LONGEST_SHIFT = 56
+"""Bits before the last byte but one of a number."""
 
 
 def read(folder: Path, module: str | None, log: str) -> dict[str, Any]:
@@ -51,7 +54,11 @@ def read(folder: Path, module: str | None, log: str) -> dict[str, Any]:
     if size > LARGEST:
         return {"schedule": None, "bytes": size, "log": about}
     data = whole_files.check_proto(path.read_bytes(), path, _MODULE, _SCHEDULES)
-    return {"schedule": zlib.compress(shortened(data), 1), "bytes": size, "log": about}
+    try:
+        short = shortened(data)
+    except IndexError:
+        raise DumpCut(f"XLA dumped a schedule that is damaged: {path.name}") from None
+    return {"schedule": zlib.compress(short, 1), "bytes": size, "log": about}
 
 
 class _Found(NamedTuple):
@@ -65,7 +72,7 @@ class _Found(NamedTuple):
 
 
 def shortened(data: bytes) -> bytes:
-    """The schedule without what of the module in it names no scheduled instruction."""
+    """The schedule without what of the module in it names no scheduled instruction. Raises IndexError for damage."""
     top = list(_fields(data, 0, len(data)))
     scheduled = {
         inner.value
@@ -111,12 +118,16 @@ def _fields(data: bytes, at: int, end: int) -> Iterator[_Found]:
             value, at = _varint(data, at)
         content = at
         at += value if wire == 2 else {1: 8, 5: 4}.get(wire, 0)
+        if at > end:
+            raise IndexError("a field is longer than what holds it")
         yield _Found(tag >> 3, 0 if wire == 2 else value, start, content, at)
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while (byte := data[at]) >= 0x80:
+        if shift > _LONGEST_SHIFT:
+            raise IndexError("a number is longer than 64 bits")
         value |= (byte & 0x7F) << shift
         at, shift = at + 1, shift + 7
     return value | byte << shift, at + 1

@@ -156,7 +156,7 @@ describe("what stands around the lanes", () => {
     render(<Head head={readHead(only({ headline: PAYLOAD, kept: PAYLOAD, losses: [{ text: PAYLOAD, count: 1 }], modes: [PAYLOAD], devices: [{ name: PAYLOAD }] }))} />, document.body);
     expect(document.body.textContent).toContain(PAYLOAD);
     kernel.answers["timeline detail"] = () => only(EVENT);
-    render(within(session, <EventStrip event={3} onEvent={done} onClose={done} />), document.body);
+    render(within(session, <EventStrip event={3} isPredicted={false} onEvent={done} onClose={done} />), document.body);
     await soon(() => expect($(".jxs-tl-event-name")?.textContent).toBe(PAYLOAD));
     expect($("img")).toBeNull();
   });
@@ -240,9 +240,17 @@ describe("what stands around the lanes", () => {
     expect($("[role=status]")?.textContent).toBe(`${(PAGE + 1).toLocaleString("en-US")} of ${(PAGE + 1).toLocaleString("en-US")} hits`);
   });
 
+  it("what an estimate rests on is open, and no field of a profile", async () => {
+    kernel.answers["timeline detail"] = () => only({ ...EVENT, fields: [{ name: "time", value: "our lower bound", doubtful: [] }] });
+    render(within(session, <EventStrip event={3} isPredicted onEvent={done} onClose={done} />), document.body);
+    await soon(() => expect($("details dd")?.textContent).toBe("our lower bound"));
+    expect($("details")?.hasAttribute("open")).toBe(true);
+    expect($("details")?.textContent).not.toContain("profile");
+  });
+
   it("what is not plausible is open and marked; a partner is a link", async () => {
     kernel.answers["timeline detail"] = () => only(EVENT);
-    render(within(session, <EventStrip event={3} onEvent={done} onClose={done} />), document.body);
+    render(within(session, <EventStrip event={3} isPredicted={false} onEvent={done} onClose={done} />), document.body);
     await soon(() => expect($(".jxs-badge-inferred")?.textContent).toBe("not plausible: regs:2191500840"));
     expect($("details")?.hasAttribute("open")).toBe(true);
     click($$(".jxs-tl-neighbours .jxs-link")[0]);

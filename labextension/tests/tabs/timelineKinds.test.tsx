@@ -51,6 +51,6 @@ it("a prediction says so at its head and in words; what was measured does not", 
   expect($("[role=note]")).toBeNull();
   const session = new Session(new FakeKernel());
   const words = (predicted: boolean) => lanesInWords(new TimelineModel(session.documents, session.selection, session.questions, overview([lane(0)], tile([]), { predicted })), []);
-  expect(words(true)).toContain("of a prediction of");
+  expect(words(true)).toContain("that are drawn of a prediction");
   expect(words(false)).toContain("of a profile of");
 });

@@ -87,3 +87,25 @@ def test_what_was_measured_is_told_as_before() -> None:
 
 def test_without_any_work_it_says_so() -> None:
     assert wording.NO_WORK in str(predicted_timeline([]))
+
+
+def test_of_a_collective_without_a_time_nothing_is_claimed() -> None:
+    planned = [Planned("dot.1", 0, 10, line=3)]
+    timeline = predicted_timeline(planned, seconds=None, exposed=None, unknown=("all-reduce-start.1",))
+    said = str(timeline)
+    assert wording.UNKNOWN_EXPOSED in said and "No collective is exposed" not in said
+    assert "takes the most of the known time" in said
+    assert timeline.exposed().notes == (wording.left_out(("all-reduce-start.1",)),)
+
+
+def test_a_call_that_is_mostly_our_bound_says_so_at_once() -> None:
+    assert "of which 100 µs is only our lower bound" in str(made(weighted=100 * MICRO)).split("\n")[0]
+    assert "lower bound" not in str(made(weighted=10 * MICRO)).split("\n")[0]
+
+
+def test_a_collective_is_called_what_the_module_says_it_is_whatever_its_name() -> None:
+    planned = [Planned("dot.1", 0, 10, line=3), all_reduce("fusion-start.1", 10, 20, line=5)]
+    assert [one.kind for one in predicted_timeline(planned).headline.predicted.exposed] == ["all-reduce"]
+    assert [one.kind for one in predicted_timeline(planned, has_module=False).headline.predicted.exposed] == [
+        "collective"
+    ]

@@ -17,6 +17,7 @@ SAID = {
     "neither, of options": against("-O 0", [], "-O 3"),
     "of options": against("-O 0", [FLOPS, LESS], "-O 3"),
     "targets": of_targets([("h100", 1.5e-6), ("v5e", 1.2e-6)], ["cpu:8"], ["v5e"]),
+    "estimated": of_targets([("h100:8", 5.36e-3), ("b200:8", 3.84e-3)], [], [], are_estimates=True),
     "six targets": of_targets([(f"t{n}", n * 1e-6) for n in range(1, 7)], [], []),
     "a target of no time": of_targets([("h100", 0.0), ("v5e", 1.2e-6)], [], []),
     "no time is known": of_targets([], ["cpu:8"], []),

@@ -55,7 +55,9 @@ export function BelowLanes({ model }: Props) {
   };
   return (
     <>
-      {selected >= 0 && <EventStrip event={selected} onEvent={(event) => void go(event)} onClose={() => void model.select(-1)} />}
+      {selected >= 0 && (
+        <EventStrip event={selected} isPredicted={!!head?.predicted} onEvent={(event) => void go(event)} onClose={() => void model.select(-1)} />
+      )}
       <Tables
         names={head?.tables ?? TABLES.map(([name]) => name)}
         range={range}

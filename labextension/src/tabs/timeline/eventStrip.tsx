@@ -8,6 +8,8 @@ import { useDocuments, useQuestion, useSelection } from "../../parts/hooks";
 
 interface Props {
   event: number;
+  /** Whether nothing ran: what the event says is what its estimate rests on. */
+  isPredicted: boolean;
   onEvent: (event: number) => void;
   onClose: () => void;
 }
@@ -29,13 +31,15 @@ function Own({ field }: { field: OwnField }) {
   );
 }
 
-/** What the profile itself says, as it says it; open where some of it cannot be true. */
-function OwnFields({ about }: { about: EventAbout }) {
+/** What the profile itself says, as it says it, or what a prediction rests on; open where some of it cannot be true. */
+function OwnFields({ about, isPredicted }: { about: EventAbout; isPredicted: boolean }) {
   const isDoubtful = about.own.some(({ doubtful }) => doubtful.length > 0);
+  const origin = `${about.own.length} ${about.own.length === 1 ? "field" : "fields"} of the profile`;
   return (
-    <details open={isDoubtful}>
+    <details open={isDoubtful || isPredicted}>
       <summary class="jxs-dim">
-        {about.own.length} {about.own.length === 1 ? "field" : "fields"} of the profile{isDoubtful && ", some not plausible"}
+        {isPredicted ? "What this prediction rests on" : origin}
+        {isDoubtful && ", some not plausible"}
       </summary>
       <dl class="jxs-facts-list jxs-tl-facts-list">
         {about.own.map((field) => (
@@ -87,7 +91,7 @@ function Line({ about }: { about: EventAbout }) {
   );
 }
 
-function About({ about, onEvent, onClose }: { about: EventAbout } & Omit<Props, "event">) {
+function About({ about, isPredicted, onEvent, onClose }: { about: EventAbout } & Omit<Props, "event">) {
   const { partner } = about;
   return (
     <>
@@ -110,7 +114,7 @@ function About({ about, onEvent, onClose }: { about: EventAbout } & Omit<Props, 
           </div>
         ))}
       </dl>
-      {about.own.length > 0 && <OwnFields about={about} />}
+      {about.own.length > 0 && <OwnFields about={about} isPredicted={isPredicted} />}
       <div class="jxs-strip jxs-tl-neighbours">
         {partner && <LinkButton text={partner.words} onClick={() => onEvent(partner.event)} />}
         <Beside title="inside" to={about.parent} onEvent={onEvent} />

@@ -28,6 +28,7 @@ from jaxstage_ext.program.head.summary_form import Summary
 from jaxstage_ext.program.kinds import saved
 from jaxstage_ext.program.machine_code.kernel_types import Kernels
 from jaxstage_ext.program.machine_code.kernels import kernels
+from jaxstage_ext.program.near.neighbourhood import Neighbourhood, neighbourhood
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.answers import answers
 from jaxstage_ext.program.questions.collective_remedies import collective_remedies
@@ -45,6 +46,7 @@ from jaxstage_ext.program.running.reproducer import Reproducer
 from jaxstage_ext.program.staged_call import StagedCall
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.table import Table
+from jaxstage_ext.report.text import brief_text
 
 if TYPE_CHECKING:
     from jaxstage_ext.panel.showing.page import WrittenPage
@@ -189,6 +191,21 @@ class Inspection(StagedCall):
     def collective_remedies(self) -> Table:
         """What was tried against each collective: other shardings of arguments and results, each compiled once more."""
         return collective_remedies(self.program)
+
+    def near(self, name: str, hops: int = 1) -> Neighbourhood:
+        """The neighbourhood of an instruction of the optimised HLO: operands, users, callers, lines, scopes and costs.
+
+            ins.near("fusion.3")
+            ins.near("all-gather-start", hops=2).table
+
+        Args:
+          name: of the instruction, or the `id` of a row of `cost.to_json(limit=…)`, which survives an edit.
+          hops: how many operands or users away, 0 to 9.
+
+        Its text has at most 4 kB, whatever the module's size. Raises ValueError, in one line with the nearest names,
+        for one that is not there; Unavailable where nothing was compiled.
+        """
+        return neighbourhood(self.program, name, hops)
 
     @property
     def dtypes(self) -> Dtypes:
@@ -362,9 +379,20 @@ class Inspection(StagedCall):
         self.program.check_here()
         return reproducer.write(self.program, folder)
 
+    def _repr_llm_(self) -> str:
+        """At most 2 kB for language models: verdict, figures, findings, and the expressions that give more.
+
+        It compiles and runs nothing, and is equal for equal programs.
+        """
+        from jaxstage_ext.views.brief import inspection_brief
+
+        return inspection_brief.inspection_brief(self.program)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from jaxstage_ext.panel.showing import display
 
+        if include and set(include) == {brief_text.MIME_TYPE}:
+            return {brief_text.MIME_TYPE: self._repr_llm_()}
         return display.mimebundle(list(self.program.targets.values()))
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
@@ -12,11 +13,14 @@ from jaxstage_ext.findings.detector import Detector
 from jaxstage_ext.findings.detector_list import DETECTORS
 from jaxstage_ext.findings.finding import Certainty, Finding, StakeMeasure, TrialOutcome
 from jaxstage_ext.findings.finding_kind import FindingKind
+from jaxstage_ext.findings.finding_rows import finding_row
 from jaxstage_ext.findings.trial import Trial
 from jaxstage_ext.program.device import device_figures
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.tab import cheap_facts
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.rows import table_rows
+from jaxstage_ext.report.saved.format_version import TABLE_VERSION
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import html_of
 from jaxstage_ext.report.view_parts import Parts
@@ -141,6 +145,22 @@ class Findings(Sequence[FoundIn]):
             notes.append(wording.waiting([one.kind for one in self.waiting], self.seconds))
         return [*notes, *self.failures]
 
+    def to_json(self, limit: int | None = None) -> str:
+        """The findings as versioned JSON in rows: kind, line, stake in numbers with its unit, change, certainty.
+
+        At most `limit` of them. Raises ValueError for a limit below 1.
+        """
+        table_rows.check_limit(limit, len(self.found))
+        shown = self.found if limit is None else self.found[:limit]
+        form = {
+            "findings": [finding_row(one) for one in shown],
+            "left_out": len(self.found) - len(shown),
+            "looked_for": [kind.value for kind in self.looked],
+            "not_looked_for": [one.kind.value for one in self.waiting],
+            "failures": list(self.failures),
+        }
+        return json.dumps({"jaxstage": TABLE_VERSION, **form})
+
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.found[:MOST_SHOWN]), *self.notes])
 
@@ -174,6 +194,24 @@ def found(program: Program, everything: bool = False, progress: Progress | None 
     return Findings(program, in_order(every), tuple(looked), tuple(waiting), tuple(parts.failures))
 
 
+def found_of(program: Program, kind: FindingKind) -> tuple[FoundIn, ...]:
+    """The findings of one kind, compiled for where that takes a compile; none where the program cannot have it.
+
+    Raises what looking for it raises, such as Unavailable.
+    """
+    detector = _detector(kind)
+    return in_order(_once(program, detector, None)) if detector.applies(program) else ()
+
+
+def applies_to(program: Program, kind: FindingKind) -> bool:
+    """Whether a program can have a kind of finding, and is far enough to be looked at."""
+    return _detector(kind).applies(program)
+
+
+def _detector(kind: FindingKind) -> Detector:
+    return next(detector for detector in DETECTORS if detector.kind is kind)
+
+
 MOST_SAID = 3
 """Findings that stand in forms which show other things too."""
 
@@ -183,7 +221,7 @@ def said_briefly(program: Program) -> list[list[str]]:
 
     Only what takes milliseconds.
     """
-    made = _looked_briefly(program)
+    made = looked_briefly(program)
     if made is None or not made.looked:
         return []
     said = [
@@ -198,23 +236,34 @@ def said_briefly(program: Program) -> list[list[str]]:
     return [*said, [wording.waiting(waiting, made.seconds)]] if says_what_waits else said
 
 
+_TIMED = (StakeMeasure.COMPILE, StakeMeasure.HOST)
+"""What is timed, so that it differs from one compile of a program to the next."""
+
+
+def said_without_times(finding: Finding) -> list[str]:
+    """The sentence of a finding and what to write, equal for equal programs: of what is timed, the line alone."""
+    if finding.stake.measure in _TIMED:
+        return [finding.line, *wording.change_in_short(finding)]
+    return [wording.in_short(finding), *wording.change_in_short(finding)]
+
+
 def said_first(program: Program) -> str:
     """The sentence of the finding with the most to gain; "" where there is none, or finding one takes longer."""
-    made = _looked_briefly(program)
+    made = looked_briefly(program)
     best = None if made is None else made.best
     return "" if best is None else wording.in_short(best, best.tried)
 
 
 def said_of_none(program: Program) -> str:
     """Why `said_first` says nothing: what was not looked for; "" where all was looked for, or something was found."""
-    made = _looked_briefly(program)
+    made = looked_briefly(program)
     if made is not None:
         return wording.nothing_yet([one.kind for one in made.waiting]) if made.waiting and made.best is None else ""
     has_none = program.tab or program.saved_summary is not None or program.is_running or not program.has_hlo
     return "" if has_none else wording.NOT_LOOKED
 
 
-def _looked_briefly(program: Program) -> Findings | None:
+def looked_briefly(program: Program) -> Findings | None:
     """What was found in a program that is small or was looked at; None for others, whose findings take a moment."""
     if program.tab or program.saved_summary is not None or program.is_running:
         return None

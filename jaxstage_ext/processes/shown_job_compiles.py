@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 from jaxstage_ext.processes import job_compiles_wording as wording
 from jaxstage_ext.processes.compile_row_form import CompileRowForm
 from jaxstage_ext.processes.job_compiles import JobProgram, MergedCompiles, ProgramName
 from jaxstage_ext.processes.key_comparison import ComparedKeys
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Place, Table
 from jaxstage_ext.report.text.process_names import process_numbers
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
@@ -83,9 +84,9 @@ class JobCompiles(MergedCompiles):
         """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
         return self.table(eager=True).to_pandas()
 
-    def to_json(self) -> str:
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
         """The table as versioned JSON, eager operations included; `Table.from_json` reads it."""
-        return self.table(eager=True).to_json()
+        return self.table(eager=True).to_json(**rows)
 
     @property
     def said(self) -> list[str]:

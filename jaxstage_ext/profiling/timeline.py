@@ -195,7 +195,8 @@ class Timeline:
         Of a prediction those in which it computes nothing, and the collective or copy that it waits for.
         """
         if self.is_predicted:
-            return compute_gaps.table(self.recording, self.places, self.work, self.device_times, most)
+            found = compute_gaps.table(self.recording, self.places, self.work, self.device_times, most)
+            return compute_gaps.with_what_could_hide(found, self._exposed)
         longest = gaps.longest(self.device_times, self._hosts, most)
         return gaps.table(longest, HostLabels(self.places.frames), bool(self.device_times))
 
@@ -205,7 +206,7 @@ class Timeline:
         "independent" is computation after it, in its computation, that neither needs its result nor hides a collective
         yet, as the graph of the module proves; "independent line" the line of most of that.
         """
-        return exposed_table(self._exposed, run_at_once(self.work))
+        return exposed_table(self._exposed, run_at_once(self.work), self.recording.prediction)
 
     @cached_property
     def _exposed(self) -> list[ExposedCollective]:

@@ -83,6 +83,7 @@ class Program:
       opened: programs that were opened from its tabs, oldest first; the panel shows them beside it.
       ran_out: the failure of a run that died of memory.
       saved_summary: the summary of a program that was read from a saved report; else None.
+      saved_comparison: the saved table of the targets of such a program, of which `saved_row` is its own; else None.
       saved_shardings: of a program that was read from a saved report, where it held them; else None.
       timeline: of its newest profile; None until it is profiled.
       is_earlier: whether it was inspected before the others, which are compared with it.
@@ -107,6 +108,7 @@ class Program:
     dump: DumpedModule | None = None
     saved_summary: Summary | None = None
     saved_comparison: Mapping[str, Any] | None = None
+    saved_row: int = 0
     saved_shardings: Shardings | None = None
     processes: StagedProcesses | None = None
     elsewhere: ProgramElsewhere | None = None

@@ -11,6 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jaxstage_ext.report.figure import Figure
+from jaxstage_ext.report.rows import table_rows
+from jaxstage_ext.report.rows.arrow_stream import arrow_stream
+from jaxstage_ext.report.rows.table_brief import table_brief
+from jaxstage_ext.report.rows.table_rows import Where
 from jaxstage_ext.report.saved.format_version import TABLE_VERSION
 from jaxstage_ext.report.text import table_forms
 from jaxstage_ext.report.text.cell_text import MOST_ROWS as MOST_ROWS
@@ -67,6 +71,8 @@ class Table:
       reasons: why a value is unknown.   remarks: what is to be known about a value.   marks: the best and the worst.
       texts: how a value is written that is not all that is known, such as "at least 1.2 GFLOP".
       notes: what is to be known about the whole.
+      scopes: the name scope of each row, "" for none; empty where rows have none, or it was not kept.
+      adds_up: the columns whose sum over some rows is what these have together, as bytes moved and unlike a peak.
     """
 
     name: str
@@ -76,6 +82,8 @@ class Table:
     marks: Mapping[Place, CellMark] = field(default_factory=dict)
     remarks: Mapping[Place, str] = field(default_factory=dict)
     texts: Mapping[Place, str] = field(default_factory=dict)
+    scopes: Sequence[str] = ()
+    adds_up: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self.to_json() == other.to_json()
@@ -121,7 +129,8 @@ class Table:
             return {(taken[row], name): value for (row, name), value in cells.items() if row in taken}
 
         cells: dict[str, Any] = {name: moved(getattr(self, name)) for name in ("reasons", "marks", "remarks", "texts")}
-        return replace(self, columns=columns, **cells)
+        scopes = tuple(self.scopes[row] for row in rows) if len(self.scopes) else ()
+        return replace(self, columns=columns, scopes=scopes, **cells)
 
     def to_pandas(self, units: bool = True) -> Any:
         """A pandas.DataFrame, with units in the names of columns unless `units` is False.
@@ -140,8 +149,24 @@ class Table:
             series[f"{name} ({column.unit})" if units and column.unit else name] = pandas.Series(values, dtype=dtype)
         return pandas.DataFrame(series)
 
-    def to_json(self) -> str:
-        """Versioned JSON: columns with their units, unknowns as null with their reasons. `from_json` reads it."""
+    def to_json(self, limit: int | None = None, by: str = "", where: Where | None = None) -> str:
+        """Versioned JSON: columns with their units, unknowns as null with their reasons. `from_json` reads it.
+
+        With any argument, rows instead, which is what a program reads: each has an `id` that survives an edit (source
+        line, scope and what it is, not the compiler's names), `values` by column, and the reasons of its `unknown`
+        ones; `left_out` has how many rows are missing and their totals.
+
+            ins.cost.table.to_json(limit=5, by="bytes read", where={"opcode": "fusion"})
+
+        Args:
+          limit: at most so many rows.
+          by: the column whose order they have: numbers the most first, texts by the alphabet, unknown ones last.
+          where: values by column: one, several in a list, None for unknown, or a function of the value.
+
+        Raises ValueError, in one line with what exists, for an unknown column and for a limit below 1.
+        """
+        if limit is not None or by or where is not None:
+            return json.dumps({"jaxstage": TABLE_VERSION, **table_rows.rows_form(self, limit, by, where)})
         data: dict[str, Any] = {
             "jaxstage": TABLE_VERSION,
             "table": self.name,
@@ -149,12 +174,21 @@ class Table:
             "reasons": [[row, name, reason] for (row, name), reason in self.reasons.items()],
             "notes": list(self.notes),
         }
+        if self.adds_up:
+            data["adds_up"] = list(self.adds_up)
         if self.marks:
             data["marks"] = [[row, name, mark.value] for (row, name), mark in self.marks.items()]
         for what in ("remarks", "texts"):
             if cells := getattr(self, what):
                 data[what] = [[row, name, text] for (row, name), text in cells.items()]
         return json.dumps(data)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table as an Arrow stream: pandas, polars, DuckDB and others read the table itself.
+
+        Raises ImportError, with the pip line, where arro3 is missing.
+        """
+        return arrow_stream(self, requested_schema)
 
     @staticmethod
     def from_json(text: str) -> Table:
@@ -171,6 +205,7 @@ class Table:
                 _cells(data.get("marks", ()), CellMark),
                 _cells(data.get("remarks", ()), str),
                 _cells(data.get("texts", ()), str),
+                adds_up=tuple(map(str, data.get("adds_up", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a table saved by JAXStage: {text[:60]!r}: {error}") from error
@@ -182,6 +217,10 @@ class Table:
 
     def _repr_html_(self) -> str:
         return table_forms.html_of([self])
+
+    def _repr_llm_(self) -> str:
+        """At most 2 kB for language models: columns with units, the first rows, and the expressions that give more."""
+        return table_brief(self)
 
 
 def _cells(saved: Iterable[Any], of: Callable[[Any], Any]) -> dict[Place, Any]:

@@ -20,6 +20,7 @@ TARGET = "h100:8"
 GROUP = f"{TARGET}, one device"
 _LANES = {
     EventKind.OP: EventLane(GROUP, "compute", LaneKind.COMPUTE, 0),
+    EventKind.OTHER: EventLane(GROUP, "compute", LaneKind.COMPUTE, 0),
     EventKind.COPY: EventLane(GROUP, "copies", LaneKind.COPY, 0),
     EventKind.COLLECTIVE: EventLane(GROUP, "collectives", LaneKind.COLLECTIVE, 0),
 }
@@ -57,7 +58,7 @@ def predicted_recording(planned: Sequence[Planned], has_module: bool = True, **f
     ]
     length = max((one.start + one.duration for one in planned), default=0.0) / 1e6
     basis = prediction(**{"seconds": length, **fields})
-    made = recording(events, tuple(_LANES.values()), title="step", format="predicted", prediction=basis)
+    made = recording(events, tuple(dict.fromkeys(_LANES.values())), title="step", format="predicted", prediction=basis)
     proto = module_proto(planned)
     modules = (RecordedModule("jit_step", proto=(lambda: proto) if has_module else None),)
     return replace(made, modules=modules) if planned else made

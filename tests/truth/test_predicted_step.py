@@ -74,7 +74,7 @@ def test_cost_has_it_by_instruction_and_by_line() -> None:
     by_line = inspection.cost.by("line")
     assert {"estimated"} <= set(by_instruction.columns) & set(by_line.columns)
     of_line = {row["line"]: row["estimated"] for row in by_line.rows()}
-    op_of_line = {row["line"]: row["self"] for row in inspection.predicted.by_line().rows()}
+    op_of_line = {row["line"]: row["busy"] for row in inspection.predicted.by_line().rows()}
     for line, seconds in op_of_line.items():
         if line in of_line:
             assert of_line[line] == pytest.approx(seconds)

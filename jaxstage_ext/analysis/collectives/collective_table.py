@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from jaxstage_ext.analysis.collectives import collective_rows
 from jaxstage_ext.analysis.collectives import collective_wording as wording
@@ -16,6 +16,7 @@ from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.sharding import partitioner_warnings
 from jaxstage_ext.analysis.sharding.partitioner_warnings import Rematerialised
 from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
@@ -105,7 +106,8 @@ class Collectives:
             "instruction": Column([self.name(row.op.row) for row in rows]),
             "row": Column([self.document_row(row) for row in rows], "", "row of the HLO document"),
         }
-        return Table("collectives", columns, self._reasons(), (*self.notes, *map(str, self.warnings)))
+        notes, scopes = (*self.notes, *map(str, self.warnings)), [self.places.scope[row.op.row] for row in rows]
+        return Table("collectives", columns, self._reasons(), notes, scopes=scopes, adds_up=("sent", "time", "exposed"))
 
     def _meanwhile(self, row: CollectiveRow) -> str | None:
         if row.meanwhile is None:
@@ -131,9 +133,9 @@ class Collectives:
         """The table as a pandas.DataFrame."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """The table as versioned JSON; with `limit`, `by` or `where`, rows of it, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
     def _parts(self) -> list[Part]:
         if not self.rows:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,12 @@ from jaxstage_ext.analysis.cost import jaxpr_cost
 from jaxstage_ext.analysis.cost.module_cost import Places
 from jaxstage_ext.analysis.cost.work_columns import TRANSCENDENTALS, intensity
 from jaxstage_ext.report.numbering import numbered
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.units import scaled
 
 Floats = npt.NDArray[np.float64]
+_ADDS_UP = ("FLOPs", "transcendentals", "bytes read", "bytes written")
 GROUPS = ("line", "scope", "primitive", "dtype")
 _PACKED = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2, "int1": 1, "uint1": 1}
 """Bits of the elements that share a byte; each of these dtypes has an itemsize of 1."""
@@ -100,7 +102,7 @@ class Equations:
         at = {int(row): place for place, row in enumerate(rows)}
         reasons = {(at[row], "FLOPs"): why for row, why in self.unknown.items()}
         reasons |= {(at[row], "runs"): why for row, why in self.uncertain.items()}
-        return Table("equations", columns, reasons, self.notes)
+        return Table("equations", columns, reasons, self.notes, adds_up=_ADDS_UP)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -151,7 +153,7 @@ class Equations:
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         moved = np.nan_to_num(columns["bytes read"].values) + np.nan_to_num(columns["bytes written"].values)
         order = np.lexsort((-moved, -np.nan_to_num(flops)))
-        return Table(f"equations by {group}", columns, reasons, self.notes).take(order.tolist())
+        return Table(f"equations by {group}", columns, reasons, self.notes, adds_up=_ADDS_UP).take(order.tolist())
 
     def __str__(self) -> str:
         total = f"{'at least ' if self.unknown else ''}{scaled(self.total_flops, 'FLOP')} in the jaxpr, on all devices"
@@ -163,9 +165,9 @@ class Equations:
         """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """The table as versioned JSON; with `limit`, `by` or `where`, rows of it, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
 
 def read(jaxpr: Any, places: Any) -> Equations:

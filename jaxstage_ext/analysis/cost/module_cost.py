@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,14 @@ from jaxstage_ext.analysis.cost.work_ranges import Control
 from jaxstage_ext.ir.hlo.module import Module
 from jaxstage_ext.ir.hlo.shapes import TYPES
 from jaxstage_ext.report.numbering import numbered
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 
 Floats = npt.NDArray[np.float64]
 
 GROUPS = ("line", "scope", "computation", "opcode", "dtype")
 _QUIET = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast", b"call", b"while", b"conditional")
+_ADDS_UP = ("FLOPs", "transcendentals", "bytes read", "bytes written", "time")
 _NO_WORK = (b"parameter", b"constant", b"tuple", b"get-tuple-element", b"bitcast")
 
 
@@ -230,13 +232,24 @@ class Cost:
         }
         why = self.unknown | self.why
         reasons = {(at, "FLOPs"): why[row] for at, row in enumerate(rows.tolist()) if row in why}
-        remarks = inferred_lines.remarks(self.places.inferred, self._line_givers[rows])
-        return Table(name, columns, reasons, self.notes if name == "cost" else (), remarks=remarks)
+        remarks = self.line_remarks(rows)
+        scopes = [self.scopes[row] for row in rows.tolist()]
+        notes = self.notes if name == "cost" else ()
+        return Table(name, columns, reasons, notes, remarks=remarks, scopes=scopes, adds_up=_ADDS_UP)
 
     @cached_property
     def lines(self) -> list[str]:
         """The source line of each instruction; of a fusion in the schedule that of the member that does most."""
         return [self.places.line[row] for row in self._line_givers.tolist()]
+
+    @cached_property
+    def scopes(self) -> list[str]:
+        """The name scope of each instruction; of a fusion in the schedule that of the member that gives its line."""
+        return [self.places.scope[row] for row in self._line_givers.tolist()]
+
+    def line_remarks(self, rows: npt.NDArray[np.int64]) -> Mapping[tuple[int, str], str]:
+        """Of a table of these instructions, which of their lines were inferred."""
+        return inferred_lines.remarks(self.places.inferred, self._line_givers[rows])
 
     @cached_property
     def _line_givers(self) -> npt.NDArray[np.int64]:
@@ -279,7 +292,8 @@ class Cost:
         reasons |= {(row, group): wording.NOT_RECORDED for row, name in enumerate(names) if not name}
         marks = dict.fromkeys([(row, group) for row in self._mostly_inferred(place, n)], wording.INFERRED)
         remarks = marks if group == "line" else {}
-        return Table(f"cost by {group}", columns, reasons, self.notes, remarks=remarks).take(order.tolist())
+        table = Table(f"cost by {group}", columns, reasons, self.notes, remarks=remarks, adds_up=_ADDS_UP)
+        return table.take(order.tolist())
 
     def is_inferred(self, line: str) -> bool:
         """Whether most of the bytes that a line moves are of instructions whose line was inferred."""
@@ -350,8 +364,8 @@ class Cost:
         """The table as a pandas.DataFrame."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        return self.table.to_json(**rows)
 
 
 def _is_never(place: Any, runs: Floats, n: int) -> npt.NDArray[np.bool_]:

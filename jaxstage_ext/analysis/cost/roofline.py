@@ -162,6 +162,7 @@ class Roofline:
             },
             self._reasons,
             notes=(self.verdict, *self.notes),
+            adds_up=("lower bound", "hidden", "FLOPs", "bytes", "on chip", "host", "time"),
         )
 
     @property

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from jaxstage_ext.analysis.dtypes import dtype_wording as wording
 from jaxstage_ext.analysis.dtypes.conversions import Conversion, ConversionStage
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
@@ -73,15 +74,15 @@ class Dtypes:
         reasons |= {(i, "runs"): wording.IN_LOOP for i, conversion in enumerate(conversions) if conversion.runs is None}
         no_promotion = {i: wording.infects_nothing(one) for i, one in enumerate(conversions) if one.infects is None}
         reasons |= {(i, name): why for i, why in no_promotion.items() for name in ("infects", "infected")}
-        return Table("dtypes", columns, reasons, self.notes)
+        return Table("dtypes", columns, reasons, self.notes, adds_up=("grows", "written"))
 
     def to_pandas(self) -> Any:
         """The table as a pandas.DataFrame."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """The table as versioned JSON; with `limit`, `by` or `where`, rows of it, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
     def _parts(self) -> list[Part]:
         return [self.headline, self.table] if self.conversions else [self.headline, *self.notes]

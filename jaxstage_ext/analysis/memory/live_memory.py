@@ -143,7 +143,7 @@ class Memory:
             "line": Column(lines, "", "where what it holds is computed; in a loop, the line of its body"),
             "row": Column(places, "", "row of the HLO document"),
         }
-        return Table(name, columns)
+        return Table(name, columns, adds_up=() if position is None else ("size", "padding"))
 
     def _named(self, value: int) -> str | None:
         """What a value is called: an argument by its path."""

@@ -30,7 +30,7 @@ class CallSteps:
     Attributes:
       trips: how often each loop runs, by its row; None where that is unknown.
       own: microseconds by row that XLA gives beside a schedule, such as a TPU's cycles.
-      unknown: names of instructions without a time, filled as steps are made.
+      unknown: names of instructions without a time, and where they run, filled as steps are made.
     """
 
     bounds: InstructionBounds
@@ -38,7 +38,7 @@ class CallSteps:
     written: WrittenSchedule | None = None
     match: ScheduleMatch | None = None
     own: Mapping[int, float] = field(default_factory=dict)
-    unknown: dict[str, None] = field(default_factory=dict)
+    unknown: dict[str, Stream] = field(default_factory=dict)
 
     @property
     def module(self) -> Module:
@@ -140,7 +140,7 @@ class CallSteps:
     def _bounded_end(self, step: CallStep, row: int, name: str) -> CallStep:
         latency = self.bounds.microseconds(row) if row >= 0 else math.nan
         if math.isnan(latency):
-            self.unknown[name] = None
+            self.unknown[name] = step.stream
             return replace(step, by=EstimateSource.UNKNOWN)
         return replace(step, latency=latency, by=EstimateSource.BOUND)
 
@@ -176,7 +176,7 @@ class CallSteps:
             return replace(step, cost=self.own[step.row], by=EstimateSource.CYCLES, stream=stream)
         cost = self.bounds.microseconds(step.row) if step.row >= 0 else math.nan
         if math.isnan(cost):
-            self.unknown[step.name] = None
+            self.unknown[step.name] = stream
             return replace(step, cost=0.0, by=EstimateSource.UNKNOWN, stream=stream)
         return replace(step, cost=cost, by=EstimateSource.BOUND, stream=stream)
 

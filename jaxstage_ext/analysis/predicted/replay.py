@@ -82,7 +82,7 @@ def _run(steps: Sequence[CallStep], made: Replayed, begin: float, times: float) 
         waited = 0.0
         if step.role is Role.END and step.begun in begun:
             since, since_drawn = begun[step.begun]
-            waited = max(0.0, step.latency - (real + step.cost - math.trunc(since)))
+            waited = max(0.0, step.latency - (real + step.cost - _counted(since, step)))
             _draw_work(steps, step, made, (since_drawn, drawn + waited), times, waited)
         real, drawn = real + waited, drawn + waited
         if step.cost:
@@ -94,6 +94,11 @@ def _run(steps: Sequence[CallStep], made: Replayed, begin: float, times: float) 
         if step.role is Role.BEGIN:
             begun[place] = (real, drawn)
     return real, drawn - begin
+
+
+def _counted(since: float, end: CallStep) -> float:
+    """The time from which a latency counts: XLA's in whole microseconds, ours to the fraction."""
+    return math.trunc(since) if end.by is EstimateSource.XLA else since
 
 
 def _draw_work(

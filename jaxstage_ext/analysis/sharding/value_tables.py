@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from jaxstage_ext.analysis.sharding import sharding_wording as wording
 from jaxstage_ext.analysis.sharding import value_chart
@@ -14,6 +14,7 @@ from jaxstage_ext.analysis.sharding.device_places import DevicePlace, processes
 from jaxstage_ext.analysis.sharding.mesh import Mesh
 from jaxstage_ext.analysis.sharding.sharded_values import ShardedValue
 from jaxstage_ext.analysis.sharding.sharding_map import TOKEN, ShardingMap
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
@@ -71,9 +72,9 @@ class Shardings:
         """The table as a pandas.DataFrame."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """The table as versioned JSON; with `limit`, `by` or `where`, rows of it, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
     def figure(self, name: str) -> Any:
         """A plotly figure of the slice of a value that each device holds. Raises KeyError for an unknown name."""
@@ -137,7 +138,7 @@ def table(values: Sequence[ShardedValue], notes: tuple[str, ...] = (), places: S
         for place, value in enumerate(values)
         if value.is_sent and value.map.sharding.is_known and value.chosen_by is None
     }
-    return Table("shardings", columns, reasons, notes)
+    return Table("shardings", columns, reasons, notes, adds_up=("per device",))
 
 
 def _per_process(values: Sequence[ShardedValue], places: Sequence[DevicePlace]) -> dict[str, Column]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from time import thread_time
-from typing import Any, Self
+from typing import Any, Self, Unpack
 from weakref import WeakKeyDictionary
 
 from jaxstage_ext.compilation.causes import cause_wording, causes
@@ -20,6 +20,7 @@ from jaxstage_ext.compilation.records.compile_log import LOG, CompileLog
 from jaxstage_ext.compilation.records.compile_record import Asker, CompileRecord
 from jaxstage_ext.compilation.records.record_names import is_of_function
 from jaxstage_ext.compilation.records.record_outcome import RecordOutcome, is_lookup, outcome
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.view_parts import in_one_line
 
@@ -147,9 +148,9 @@ class History:
         """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
         return self.table().to_pandas()
 
-    def to_json(self) -> str:
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
         """The table as versioned JSON, each eager operation in a row of its own; `Table.from_json` reads it."""
-        return self.table(eager=True).to_json()
+        return self.table(eager=True).to_json(**rows)
 
     def _precedents(self) -> Precedents:
         """The index of all records, which selections share."""

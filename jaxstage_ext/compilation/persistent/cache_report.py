@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from jaxstage_ext.compilation.events import listening
 from jaxstage_ext.compilation.persistent import cache_entries, damaged_entries, miss_causes, process_tally
@@ -20,6 +20,7 @@ from jaxstage_ext.compilation.persistent.process_tally import CacheTally
 from jaxstage_ext.compilation.records.compile_log import LOG
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Place, Table
 
 _NOT_RECORDED = "JAXStage was not loaded when it was written"
@@ -97,9 +98,9 @@ class CacheReport:
         """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
         return self.table().to_pandas()
 
-    def to_json(self) -> str:
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
         """The table as versioned JSON, which `Table.from_json` reads."""
-        return self.table().to_json()
+        return self.table().to_json(**rows)
 
 
 def moment(seconds: float) -> str:

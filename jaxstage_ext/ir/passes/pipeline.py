@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any
+from typing import Any, Unpack
 
 from jaxstage_ext.ir.passes import pass_history, pass_table
 from jaxstage_ext.ir.passes.compiler_passes import Pass, Passes
 from jaxstage_ext.ir.passes.versions import Versions
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Table
 
 
@@ -37,9 +38,9 @@ class Pipeline(Passes):
         """A pandas.DataFrame, a row for each pass. Raises ImportError, with the pip line, where pandas is missing."""
         return self.table.to_pandas(units=False).set_index("index")
 
-    def to_json(self) -> str:
-        """Versioned JSON, as `Table.to_json`."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """Versioned JSON; with `limit`, `by` or `where`, rows, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
     def __repr__(self) -> str:
         return pass_table.text(self)

@@ -49,7 +49,8 @@ TABLES: dict[str, TableForm] = {
     "gaps": TableForm(
         Timeline.gaps,
         {"duration": "idle for", "start": "from", "host": "the host meanwhile", "share": "of the gap",
-         "waits for": "waits for", "line": "line", "code": "code", "device": "device"},
+         "waits for": "waits for", "line": "line", "code": "code", "could hide": "work that could hide it",
+         "at": "at", "device": "device"},
         has_spans=True,
     ),
     "exposed": TableForm(

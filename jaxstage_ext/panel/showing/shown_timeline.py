@@ -15,6 +15,7 @@ from jaxstage_ext.program.kinds.recorded_program import RecordedProgram, timelin
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.recording import SECOND, Recording
 from jaxstage_ext.views import lane_strips
+from jaxstage_ext.views.brief.timeline_brief import timeline_brief
 from jaxstage_ext.views.lanes_svg import lanes_svg
 from jaxstage_ext.views.text import panel_text
 
@@ -50,6 +51,10 @@ class ShownTimeline(Timeline):
         Raises OSError, naming the path, where that cannot be done.
         """
         page.write([self.program], path, source)
+
+    def _repr_llm_(self) -> str:
+        """At most 2 kB for language models: what takes the time, by line, and the expressions that give more."""
+        return timeline_brief(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         return display.mimebundle([self.program])

@@ -33,6 +33,8 @@ class DeviceTime:
     """`compute`, `copy`, `collective`: the time in which work of that sort runs; they may overlap."""
     running: Intervals
     """The time in which a program runs on it, as far as XLA says so beside the events of its work."""
+    between: Intervals
+    """The time in which a predicted device begins or ends asynchronous work."""
     summed: int
     """The time of each event itself, added up: parallel work counts as often as it runs."""
 
@@ -57,12 +59,12 @@ class DeviceTime:
     @cached_property
     def exposed_copy(self) -> int:
         """The time of copies that no compute hides."""
-        return intervals.difference(self.copy, self.compute).total
+        return intervals.difference(intervals.difference(self.copy, self.compute), self.between).total
 
     @cached_property
     def exposed_collective(self) -> int:
         """The time of collectives that no compute hides."""
-        return intervals.difference(self.collective, self.compute).total
+        return intervals.difference(intervals.difference(self.collective, self.compute), self.between).total
 
     @property
     def parallelism(self) -> float:
@@ -87,7 +89,7 @@ def _of(recording: Recording, work: DeviceWork, number: int, window: Range) -> D
     summed = int(np.maximum(end - start, 0).sum())
     busy = intervals.clipped(work.of(number), *window)
     running = intervals.clipped(_running(recording, work, number), *window)
-    return DeviceTime(work.devices[number], window, busy, compute, copy, collective, running, summed)
+    return DeviceTime(work.devices[number], window, busy, compute, copy, collective, running, work.between, summed)
 
 
 def _running(recording: Recording, work: DeviceWork, number: int) -> Intervals:

@@ -15,6 +15,7 @@ from jaxstage_ext.profiling.op_places import OpPlaces
 from jaxstage_ext.report.recording import DEVICE_WORK, NONE, EventKind, LaneKind, Recording
 
 Numbers = npt.NDArray[np.int64]
+NOTHING = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 _HALVES = ("-start", "-done")
 _COLLECTIVES = (
@@ -60,6 +61,8 @@ class DeviceWork:
     """Index into `ACTIVITIES`."""
     nesting: Nesting
     """Which of them is inside which, in the lanes."""
+    between: Intervals = NOTHING
+    """The time in which a predicted device begins or ends asynchronous work, which is no wait for it."""
     of_call: Numbers | None = None
     """Picoseconds that each makes of one predicted call, so that all add up to it; None of what was recorded."""
 
@@ -134,7 +137,17 @@ def read(recording: Recording, places: OpPlaces) -> DeviceWork:
     index = np.flatnonzero(is_work)
     devices, number = _devices(recording, events.lane[index], ordinal[index])
     nesting = nest(events.lane[index], events.start[index], events.end[index])
-    return DeviceWork(index, devices, number, _activities(recording, places, index), nesting)
+    return DeviceWork(index, devices, number, _activities(recording, places, index), nesting, _between(recording))
+
+
+def _between(recording: Recording) -> Intervals:
+    if recording.prediction is None:
+        return NOTHING
+    events = recording.events
+    computes = np.array([lane.kind is LaneKind.COMPUTE for lane in recording.lanes], bool)
+    rows = np.flatnonzero((events.kind == EventKind.OTHER) & (events.duration >= 0))
+    rows = rows[computes[events.lane[rows]]] if len(rows) else rows
+    return union(events.start[rows], events.end[rows])
 
 
 def _devices(

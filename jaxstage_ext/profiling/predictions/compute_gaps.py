@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,9 @@ from jaxstage_ext.profiling.analysis.device_work import ACTIVITIES, Activity, De
 from jaxstage_ext.profiling.analysis.intervals import Intervals, complement
 from jaxstage_ext.profiling.analysis.line_labels import line_labels
 from jaxstage_ext.profiling.op_places import OpPlaces
+from jaxstage_ext.profiling.predictions import exposed_wording
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wording
+from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective
 from jaxstage_ext.report.recording import NONE, SECOND, Recording
 from jaxstage_ext.report.table import Column, Table
 
@@ -48,6 +51,31 @@ def table(recording: Recording, places: OpPlaces, work: DeviceWork, times: Seque
     reasons = {(row, "line"): wording.NO_LINE for row, one in enumerate(line) if one < 0}
     reasons |= {(row, "waits for"): wording.NOTHING_RUNS for row, name in enumerate(names) if name is None}
     return Table("gaps", columns, reasons, () if gaps else (wording.NO_GAPS,))
+
+
+def with_what_could_hide(gaps: Table, found: Sequence[ExposedCollective]) -> Table:
+    """The gaps with the work after the collective that each waits for which does not need its result, and its line.
+
+    Seconds are of one iteration where a loop is drawn once, as the gaps are.
+    """
+    of = {one.op: one for one in reversed(found)}
+    awaited = [of.get(str(name)) for name in gaps["waits for"]]
+    seconds = [_of_one_iteration(one) for one in awaited]
+    lines = [(one.independent_line or None) if one is not None else None for one in awaited]
+    columns = {
+        "could hide": Column(seconds, "s", "work after the collective that neither needs it nor hides one"),
+        "at": Column(lines, "", "the line of most of that"),
+    }
+    reasons = dict(gaps.reasons)
+    for row, (one, time) in enumerate(zip(awaited, seconds, strict=True)):
+        why = exposed_wording.NOT_A_COLLECTIVE if one is None else one.why
+        reasons |= {(row, "could hide"): why} if time is None else {}
+        reasons |= {(row, "at"): why or exposed_wording.NO_WORK_LINE} if lines[row] is None else {}
+    return replace(gaps, columns={**gaps.columns, **columns}, reasons=reasons)
+
+
+def _of_one_iteration(one: ExposedCollective | None) -> float | None:
+    return None if one is None or one.independent is None else one.independent / (one.iterations or 1)
 
 
 def _longest(work: DeviceWork, times: Sequence[DeviceTime], most: int) -> list[ComputeGap]:

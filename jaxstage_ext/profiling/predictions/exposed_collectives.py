@@ -31,7 +31,7 @@ class ExposedCollective:
       iterations: of the loops that it is in, 1 outside of loops; None where unknown, so that the times are of one.
       independent: of the computation after it that neither needs its result nor hides a collective; None unknown.
       independent_line: the line of most of that, "" for none.    independent_row: its row, likewise.
-      why: why `independent` is unknown.
+      why: why `independent` is unknown.    kind: "all-reduce" by its module, "" unknown.
     """
 
     op: str
@@ -44,6 +44,7 @@ class ExposedCollective:
     independent_line: str = ""
     independent_row: int = NONE
     why: str = ""
+    kind: str = ""
 
 
 def exposed_collectives(recording: Recording, places: OpPlaces, work: DeviceWork) -> list[ExposedCollective]:
@@ -98,6 +99,7 @@ class _Reader:
         module = self._modules.get(int(self._recording.ops.module[op])) if op >= 0 else None
         if module is None or module.row[event] < 0:
             return replace(made, why=wording.NO_GRAPH)
+        made = replace(made, kind=module.kind(event))
         if at >= MOST_LOOKED_AT:
             return replace(made, why=wording.NOT_LOOKED_AT)
         found = module.after(event)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxstage_ext.profiling.predictions import exposed_wording as wording
+from jaxstage_ext.profiling.predictions import predicted_timeline_wording
 from jaxstage_ext.profiling.predictions.exposed_collectives import ExposedCollective
+from jaxstage_ext.report.prediction import Prediction
 from jaxstage_ext.report.table import Column, Place, Table
 
 
-def exposed_table(found: Sequence[ExposedCollective], is_shared: bool = False) -> Table:
+def exposed_table(
+    found: Sequence[ExposedCollective], is_shared: bool = False, prediction: Prediction | None = None
+) -> Table:
     """One row a collective, that of the most exposed time first; times in seconds of one call.
 
-    `is_shared` says that several of them run at once.
+    `is_shared` says that several of them run at once, `prediction` which instructions have no known time.
     """
     columns = {
         "line": Column([one.line or None for one in found], "", "its source line"),
@@ -32,8 +36,10 @@ def exposed_table(found: Sequence[ExposedCollective], is_shared: bool = False) -
         "independent row": Column([one.independent_row for one in found], "", "row of the HLO document, -1 for none"),
     }
     shared = (wording.SHARED,) if is_shared else ()
-    notes = (*shared, wording.INDEPENDENT) if found else (wording.NONE_HERE,)
-    return Table("exposed", columns, _reasons(found), notes)
+    unknown = prediction.unknown if prediction is not None else ()
+    left_out = (predicted_timeline_wording.left_out(unknown),) if unknown else ()
+    notes = (*shared, wording.INDEPENDENT) if found else (() if unknown else (wording.NONE_HERE,))
+    return Table("exposed", columns, _reasons(found), (*notes, *left_out))
 
 
 def _line(one: ExposedCollective) -> str | None:

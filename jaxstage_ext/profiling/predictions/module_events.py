@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from jaxstage_ext.ir.hlo.module import Module
+from jaxstage_ext.ir.hlo.module import COLLECTIVE_KINDS, Module
 from jaxstage_ext.profiling import recorded_modules
 from jaxstage_ext.profiling.analysis.device_work import DeviceWork
 from jaxstage_ext.profiling.analysis.intervals import Numbers
@@ -30,6 +30,18 @@ class ModuleEvents:
         if device not in self._unhiding:
             self._unhiding[device] = UnhidingWork.read(self.work, device, self.row)
         return self._unhiding[device].after(self.work, event, self.users, self.module, int(self.row[event]))
+
+    def kind(self, event: int) -> str:
+        """The kind of collective that an event is or runs, such as "all-gather"; "" where that is not one kind."""
+        left, seen, kinds = [int(self.row[event])], set[int](), set[bytes]()
+        while left:
+            row = left.pop()
+            opcode = bytes(self.module.opcode[row]).removesuffix(b"-start").removesuffix(b"-done")
+            kinds.update({opcode} & set(COLLECTIVE_KINDS))
+            called = {one for one in self.module.called[row] if one >= 0} - seen
+            seen |= called
+            left += np.flatnonzero(np.isin(self.module.computation, list(called))).tolist() if called else []
+        return kinds.pop().decode() if len(kinds) == 1 else ""
 
 
 def module_events(recording: Recording, work: DeviceWork) -> dict[int, ModuleEvents]:

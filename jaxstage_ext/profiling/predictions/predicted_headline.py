@@ -48,7 +48,7 @@ def predicted_headline(
     groups: dict[tuple[str, str], list[ExposedCollective]] = {}
     for one in found:
         if one.exposed > 0:
-            groups.setdefault((one.line, collective_kind(one.op)), []).append(one)
+            groups.setdefault((one.line, one.kind or collective_kind(one.op)), []).append(one)
     lines = [_line(line, kind, members) for (line, kind), members in groups.items()]
     return PredictedHeadline(prediction, longest, tuple(sorted(lines, key=lambda one: -one.seconds)))
 

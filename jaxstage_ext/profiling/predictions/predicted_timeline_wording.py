@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jaxstage_ext.profiling.predictions.predicted_headline import ExposedLine, PredictedHeadline
 from jaxstage_ext.report.prediction import Estimator, Means, PredictedLoop, Prediction
@@ -28,6 +28,7 @@ NEEDS_COMPUTING = (
     "The predicted timeline is not computed yet: open the Timeline tab, or ask .predicted of the inspection."
 )
 NO_ESTIMATE = "nothing estimates times for this device"
+UNKNOWN_EXPOSED = "How long collectives are exposed is unknown: some have no known time."
 PARTLY_UNKNOWN = "a part of the program has no estimate"
 _MEANS = {
     Means.TABLES: ", by tables of measured matmuls and collectives",
@@ -35,11 +36,13 @@ _MEANS = {
     Means.UNKNOWN: "; by what means is unknown",
 }
 _NOT_ESTIMATED = {
-    Estimator.XLA: "for these instructions XLA has only a weight for its order",
+    Estimator.XLA: "for these instructions XLA's schedule has no time, or only a weight for its order",
     Estimator.OWN: "for these instructions XLA estimates no cycles",
 }
 _MATCHED = 0.99
 _WORTH_SAYING = 0.005
+_MUCH = 0.1
+"""The share of a call from which on it is said at once that it is no estimate but a bound."""
 _MOST_NAMED = 3
 
 
@@ -52,7 +55,7 @@ def banner(prediction: Prediction) -> str:
             takes += ", since XLA's schedule leaves a part of it out"
     elif prediction.estimator is Estimator.XLA:
         takes = f"{prediction.estimator.value} estimates {duration(prediction.seconds)} a call"
-        takes += _MEANS[prediction.means]
+        takes += _by(prediction)
     else:
         takes = f"{duration(prediction.seconds)} a call, put together by {prediction.estimator.value}"
     return f"{head}: {takes}. {NEVER_COMPARED}"
@@ -71,8 +74,16 @@ def estimate(prediction: Prediction) -> str:
     name = NAMES[prediction.estimator]
     if prediction.seconds is None:
         return f"{name} is unknown: {PARTLY_UNKNOWN}."
-    means = _MEANS[prediction.means] if prediction.estimator is Estimator.XLA else ""
+    means = _by(prediction) if prediction.estimator is Estimator.XLA else ""
     return f"{name}: {duration(prediction.seconds)} a call{means}; never compared with a device."
+
+
+def _by(prediction: Prediction) -> str:
+    """By what XLA's estimate is, and how much of the call is only our bound where that is much of it."""
+    means = _MEANS[prediction.means]
+    if not prediction.seconds or prediction.weighted < _MUCH * prediction.seconds:
+        return means
+    return f", of which {duration(prediction.weighted)} is only our lower bound, the rest{means.lstrip(',')}"
 
 
 def longest(headline: PredictedHeadline) -> str:
@@ -80,6 +91,8 @@ def longest(headline: PredictedHeadline) -> str:
     one, seconds = headline.longest, headline.prediction.seconds
     if one is None:
         return "Which line takes the time is unknown."
+    if headline.prediction.unknown:
+        return f"{one.line} takes the most of the known time: {duration(one.seconds)} of a call."
     share = f" ({percent(one.seconds / seconds)})" if seconds else ""
     return f"{one.line} takes the most: {duration(one.seconds)} of a call{share}, exposed collectives included."
 
@@ -92,8 +105,10 @@ def own(seconds: float) -> str:
 def exposed(headline: PredictedHeadline) -> str:
     """How long collectives are exposed, the line of most of it, and what could hide that; "" for nothing."""
     total, lines = exposed_seconds(headline), headline.exposed
-    if total is None or not total:
-        return "" if total is None else "No collective is exposed."
+    if total is None:
+        return UNKNOWN_EXPOSED if headline.prediction.unknown else ""
+    if not total:
+        return "No collective is exposed."
     if not lines:
         return f"Exposed collectives take {duration(total)} a call."
     first = f"{_collective(lines[0])} {duration(lines[0].seconds)}"
@@ -145,12 +160,16 @@ def notes(prediction: Prediction) -> Iterator[str]:
         why = _NOT_ESTIMATED[prediction.estimator]
         yield f"{duration(prediction.weighted)} of it is not an estimate but our lower bound: {why}."
     if prediction.unknown:
-        some_names = some(prediction.unknown, _MOST_NAMED)
-        yield f"{plural(len(prediction.unknown), 'instruction')} without a known time left out: {some_names}."
+        yield left_out(prediction.unknown)
     for loop in prediction.loops[:_MOST_NAMED]:
         yield _loop(loop)
     if len(prediction.loops) > _MOST_NAMED:
         yield f"So it is for {plural(len(prediction.loops) - _MOST_NAMED, 'more loop')}."
+
+
+def left_out(names: Sequence[str]) -> str:
+    """How many instructions have no known time, and the first of them."""
+    return f"{plural(len(names), 'instruction')} without a known time left out: {some(names, _MOST_NAMED)}."
 
 
 def _loop(loop: PredictedLoop) -> str:

@@ -30,8 +30,9 @@ def comparison(program: Program) -> Comparison:
 
     Raises ValueError where a saved program holds no comparison that can be read.
     """
-    if program.saved_comparison is None:
-        programs = list(program.targets.values())
+    programs = list(program.targets.values())
+    is_of_one_report = all(one.saved_comparison is program.saved_comparison for one in programs)
+    if program.saved_comparison is None or not is_of_one_report:
         rows = [_figures(target) for target in programs]
         return Comparison.of(program.name, rows, Parts().get("", lambda: _headline(programs, rows), ""))
     try:

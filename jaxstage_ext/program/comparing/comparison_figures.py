@@ -54,11 +54,11 @@ def saved_figures(program: Program) -> TargetFigures | None:
     if program.saved_comparison is None:
         return None
     try:
-        own = next(at for at, one in enumerate(program.targets.values()) if one is program)
+        own = program.saved_row
         table = Comparison.from_dict(program.saved_comparison)
         row = list(table.rows())[own]
         figures = {name: _saved(table, own, name) for name in COLUMNS}
-    except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError):
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
     return TargetFigures(program.label, str(row["device"]), figures, row["error"])
 

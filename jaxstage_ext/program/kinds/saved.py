@@ -77,8 +77,8 @@ def opened(text: str) -> SavedProgram:
         programs = {name: _program(name, *part, table, len(saved.parts), earlier) for name, part in saved.parts.items()}
     except BadForm as error:
         raise BadForm(f"the saved inspection is damaged: {error}; save it again") from None
-    for program in programs.values():
-        program.targets = programs
+    for row, program in enumerate(programs.values()):
+        program.targets, program.saved_row = programs, row
     return programs[saved.target]
 
 

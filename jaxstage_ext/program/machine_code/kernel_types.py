@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from jaxstage_ext.program.head.document_titles import KERNEL_TITLES
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.progress import Progress
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -191,9 +192,9 @@ class Kernels(Mapping[str, Kernel]):
         """A pandas.DataFrame, one row a kernel; unknown numbers are <NA>. Raises ImportError without pandas."""
         return self.table.to_pandas(units=False)
 
-    def to_json(self) -> str:
-        """Versioned JSON, as `Table.to_json`."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """Versioned JSON; with `limit`, `by` or `where`, rows, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
     def __repr__(self) -> str:
         from jaxstage_ext.program.machine_code import kernel_listing

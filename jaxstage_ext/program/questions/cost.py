@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,12 +19,12 @@ from jaxstage_ext.program.device.device_figures import is_for_this_machine, meas
 from jaxstage_ext.program.device.program_devices import device_count
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.predicting import estimated_columns
-from jaxstage_ext.program.predicting.estimated_columns import estimated_run
 from jaxstage_ext.program.predicting.time_estimate import cheap_prediction, known_prediction
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import ledger, module_work
 from jaxstage_ext.program.running import measured_columns
 from jaxstage_ext.program.running.measured import Measured, measured
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 from jaxstage_ext.report.unavailable import Unavailable
@@ -67,8 +67,7 @@ class Costs:
         known = cheap_prediction(self._program)
         if known is None or (prediction := known.recording.prediction) is None:
             return table
-        times = self._program.results.once((estimated_columns.estimated_run, known), lambda: estimated_run(known))
-        return estimated_columns.with_estimates(table, times, prediction, group)
+        return estimated_columns.with_estimates(table, known, prediction, group)
 
     @property
     def measured(self) -> Measured | None:
@@ -165,9 +164,9 @@ class Costs:
         """The table as a pandas.DataFrame. Raises ImportError, with the pip line, where pandas is missing."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """The table as versioned JSON; with `limit`, `by` or `where`, rows of it, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
 
 @fact

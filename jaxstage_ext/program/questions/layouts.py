@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions import loop_copies
 from jaxstage_ext.program.questions.refused_shardings import argument_names
 from jaxstage_ext.program.source.instruction_places import instruction_places
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 from jaxstage_ext.report.text.units import plural
@@ -47,6 +49,10 @@ class Layouts:
     """A row for each argument and result."""
     copies: Table
     """Those that change a layout, or move to or from the host's memory; the largest first."""
+
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """Those of arguments and results as versioned JSON; `limit`, `by` and `where` as of `Table.to_json`."""
+        return self.values.to_json(**rows)
 
     def _parts(self) -> list[Part]:
         return [self.values, "", self.copies]

@@ -12,6 +12,7 @@ from jaxstage_ext.analysis.predicted import predicted_recording, replay, schedul
 from jaxstage_ext.analysis.predicted.call_steps import CallSteps
 from jaxstage_ext.analysis.predicted.instruction_bounds import InstructionBounds
 from jaxstage_ext.analysis.predicted.missing_prediction_wording import NotPredicted
+from jaxstage_ext.analysis.predicted.predicted_steps import Stream
 from jaxstage_ext.analysis.predicted.replay import Replayed
 from jaxstage_ext.core.inputs import constants
 from jaxstage_ext.core.recompile import recompiled_schedule
@@ -21,6 +22,7 @@ from jaxstage_ext.ir.schedules import written_schedule
 from jaxstage_ext.ir.schedules.unreadable_schedule import UnreadableSchedule
 from jaxstage_ext.ir.schedules.written_schedule import WrittenSchedule
 from jaxstage_ext.profiling.timeline import Timeline
+from jaxstage_ext.program.device import program_devices
 from jaxstage_ext.program.device.device_figures import device_of
 from jaxstage_ext.program.device.device_roofline import device_roofline
 from jaxstage_ext.program.device.target_title import target_platform
@@ -93,7 +95,7 @@ class PredictionBasis(NamedTuple):
 def _timeline(program: Program, steps: CallSteps, basis: PredictionBasis) -> Timeline:
     replayed = replay.replay(steps.entry())
     module = RecordedModule(program.module.header.name, proto=program.proto)
-    about = _prediction(program, basis, tuple(steps.unknown), replayed)
+    about = _prediction(program, basis, steps.unknown, replayed)
     return linked(predicted_recording.recording(program.name, replayed, about, module), program)
 
 
@@ -152,13 +154,16 @@ def _means(program: Program, dumped: DumpedSchedule) -> Means:
 
 
 def _network(program: Program) -> str:
-    """What XLA assumes of the network between hosts; "" on one host."""
-    hosts = program.target.topology.split("x")[1:2]
-    return wording.NETWORK if hosts and hosts != ["1"] else ""
+    """What XLA assumes of the network between hosts; "" where the program runs on one."""
+    per_host = int(program.target.topology.rpartition("x")[2] or 0)
+    return wording.NETWORK if 0 < per_host < program_devices.device_count(program) else ""
 
 
-def _prediction(program: Program, basis: PredictionBasis, unknown: tuple[str, ...], replayed: Replayed) -> Prediction:
+def _prediction(
+    program: Program, basis: PredictionBasis, unknown: Mapping[str, Stream], replayed: Replayed
+) -> Prediction:
     is_known = not unknown and replayed.is_known
+    knows_exposed = Stream.COLLECTIVE not in unknown.values() and replayed.is_known
     return Prediction(
         basis.estimator,
         basis.means,
@@ -166,9 +171,9 @@ def _prediction(program: Program, basis: PredictionBasis, unknown: tuple[str, ..
         replayed.total / 1e6 if is_known else None,
         predicted_recording.matched(replayed),
         replayed.weighted / 1e6,
-        replayed.exposed / 1e6,
+        replayed.exposed / 1e6 if knows_exposed else None,
         basis.peak,
-        basis.network,
+        basis.network if knows_exposed or replayed.exposed else "",
         predicted_recording.loops(replayed),
-        unknown,
+        tuple(unknown),
     )

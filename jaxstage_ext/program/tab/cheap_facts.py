@@ -9,6 +9,7 @@ from jaxstage_ext.core.inputs import captured
 from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.recompile import recompiled_buffers
 from jaxstage_ext.program.device import out_of_memory
+from jaxstage_ext.program.device.device_figures import is_settled
 from jaxstage_ext.program.device.device_fit import device_fit
 from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind
 from jaxstage_ext.program.predicting.chosen_timeline import is_known as is_timeline_known
@@ -92,6 +93,30 @@ def cheap_answers(program: Program) -> list[tuple[str, Answer]]:
         elif name == "collective" and is_small(program) and count(program):
             found.append((question, Answer(wording.costliest(exchanges(program)))))
     return found
+
+
+def timeless_answers(program: Program) -> list[str]:
+    """The answers that are cheap and hold no times of compiles, with their questions, each in a sentence.
+
+    What bounds a program is left out where that waits for a measurement of this machine (`waits_for_measurement`).
+    """
+    if program.saved_summary is not None or program.is_running or not program.has_hlo:
+        return []
+    is_cheap, asked = answered_cheaply(program), ["bound", "fit", "memory", "collective"]
+    asked = asked[1:] if waits_for_measurement(program) else asked
+    answered = [QUESTIONS[name] for name in asked if is_cheap("answer", {"question": name})]
+    return [f"{question} {ask(program, None).text}" for question, ask in answered]
+
+
+def waits_for_measurement(program: Program) -> bool:
+    """Whether what bounds a program is unknown until somebody has this machine's CPU measured."""
+    return program.saved_summary is None and program.has_hlo and not is_settled(program)
+
+
+def heaviest_instruction(program: Program) -> str:
+    """The instruction that moves the most bytes; "" where counting takes longer."""
+    table = cost(program).work.table if is_counted(program) else None
+    return str(table["instruction"][0]) if table is not None and len(table) else ""
 
 
 def _largest(program: Program) -> Answer:

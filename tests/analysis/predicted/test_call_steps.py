@@ -104,7 +104,7 @@ def test_a_collective_that_has_but_a_weight_takes_our_bound() -> None:
     read, ops = written_schedule.read(schedule(entry)), hlo.parse(module(entry, shown=True))
     bounds = InstructionBounds(ops, np.full(len(ops), np.nan), {1: 80e-6})
     made = replay(CallSteps(bounds, {}, read, schedule_match.match(read.module, ops)).entry())
-    assert made.exposed == made.weighted == 80 - 10.5 - 1 - 0.5
+    assert made.exposed == made.weighted == 80 - 10.5 - 1
 
 
 def test_what_has_neither_is_unknown() -> None:
@@ -112,6 +112,13 @@ def test_what_has_neither_is_unknown() -> None:
     entry = [Scheduled("x", opcode="parameter"), call, Scheduled("a", 1000, 1002.5)]
     steps, made = put_together(schedule(entry), module(entry, shown=True), bound=float("nan"))
     assert list(steps.unknown) == ["call"] and made.total == 2.5
+
+
+def test_a_collective_without_a_time_is_known_as_one() -> None:
+    begin, done = all_reduce("all-reduce", 10.5, 5010.5)
+    entry = [Scheduled("dot", 0, 10.5), begin, Scheduled("add", 5000, 5010.5), done]
+    steps, made = put_together(schedule(entry), module(entry, shown=True), bound=float("nan"))
+    assert list(steps.unknown.values()) == [Stream.COLLECTIVE] and not made.exposed
 
 
 def test_collectives_that_overlap_get_lanes_of_their_own() -> None:

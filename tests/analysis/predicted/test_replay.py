@@ -87,3 +87,10 @@ def test_a_branch_is_drawn_around_what_it_runs_and_is_no_loop() -> None:
 def test_a_loop_of_unknown_length_leaves_the_total_unknown() -> None:
     assert not replay([CallStep(3, "while", Role.LOOP, body=(work("dot", 10),), count=None)]).is_known
     assert replay([CallStep(3, "while", Role.LOOP, body=(work("dot", 10),), count=0)]).total == 0
+
+
+def test_our_own_bound_is_waited_for_to_the_fraction_of_a_microsecond() -> None:
+    made = replay(
+        [work("a", 0.75), begin("r", 0), CallStep(0, "done", Role.END, Stream.COPY, 0, EstimateSource.BOUND, 1, 10)]
+    )
+    assert spans(made)["r-start"] == (0.75, 10.75) and made.total == 10.75

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from jaxstage_ext.profiling.predictions import exposed_wording
+from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.prediction import PredictedLoop
-from tests.helpers.predicted_recordings import Planned, all_reduce, predicted_timeline
+from jaxstage_ext.report.recording import EventKind
+from tests.helpers.predicted_recordings import Planned, all_reduce, places, predicted_recording, predicted_timeline
 
 MICRO = 1e-6
 STEP = (
@@ -58,6 +63,27 @@ def test_overlapping_collectives_share_the_exposed_time() -> None:
     exposed = {row["collective"]: row["exposed"] for row in made.exposed().rows()}
     assert exposed == pytest.approx({"all-reduce.1": 20 * MICRO, "all-reduce.2": 10 * MICRO})
     assert sum(exposed.values()) == pytest.approx(float(made.busy()["exposed collective"][0]))
+
+
+def test_what_begins_other_work_is_not_exposed_as_xla_counts_it() -> None:
+    started = Planned("copy-start.1", 20, 1, EventKind.OTHER, line=4)
+    made = predicted_timeline([*STEP, started])
+    (row,) = made.exposed().rows()
+    assert row["exposed"] == pytest.approx(24 * MICRO)
+    assert made.busy()["exposed collective"][0] == pytest.approx(24 * MICRO)
+
+
+def test_computation_beside_a_loop_is_counted_once_in_a_call() -> None:
+    around = Planned("while.1", 0, 30, line=1)
+    beside = Planned("async-start.1", 10, 5, EventKind.COPY, line=2)
+    unclear = Planned("async-start.2", 20, 8, line=3)
+    made = predicted_recording([around, Planned("dot.1", 0, 10, line=2), beside, unclear])
+    apart = replace(made, lanes=(*made.lanes, replace(made.lanes[0], name="compute beside")))
+    lane = np.where(
+        np.array([name == "async-start.2" for name in made.ops.name])[made.events.op], len(made.lanes), made.events.lane
+    )
+    timeline = Timeline(replace(apart, events=replace(made.events, lane=lane.astype(np.int32))), places(made, {}))
+    assert sum(timeline.by_op()["busy"]) == pytest.approx(30 * MICRO)
 
 
 def test_a_loop_counts_as_often_as_it_runs() -> None:

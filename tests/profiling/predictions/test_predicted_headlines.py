@@ -7,6 +7,7 @@ import re
 import pytest
 
 from jaxstage_ext.profiling.analysis.timeline_comparison import TimesOf, side
+from jaxstage_ext.profiling.predictions import exposed_wording
 from jaxstage_ext.profiling.predictions import predicted_timeline_wording as wording
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.report.prediction import PredictedLoop
@@ -56,9 +57,17 @@ def test_gaps_are_times_without_computation_and_name_what_is_waited_for() -> Non
     assert (gap["waits for"], gap["line"]) == ("all-reduce.1", "train.py:5")
 
 
+def test_a_gap_names_the_work_that_could_hide_its_collective() -> None:
+    """dot.4 needs nothing of it and hides nothing; of a loop the time is that of one iteration, as the gap is."""
+    for loops in ((), (LOOP,)):
+        [gap] = made(loops=loops).gaps().rows()
+        assert (gap["could hide"], gap["at"]) == (pytest.approx(12 * MICRO), "train.py:3")
+
+
 def test_a_gap_in_which_nothing_runs_says_so() -> None:
     table = predicted_timeline([Planned("dot.1", 0, 10), Planned("dot.2", 30, 10)]).gaps()
     assert table.figure((0, "waits for")).reason == wording.NOTHING_RUNS
+    assert table.figure((0, "could hide")).reason == exposed_wording.NOT_A_COLLECTIVE
     assert predicted_timeline([Planned("dot.1", 0, 10)]).gaps().notes == (wording.NO_GAPS,)
 
 
@@ -78,3 +87,25 @@ def test_what_was_measured_is_told_as_before() -> None:
 
 def test_without_any_work_it_says_so() -> None:
     assert wording.NO_WORK in str(predicted_timeline([]))
+
+
+def test_of_a_collective_without_a_time_nothing_is_claimed() -> None:
+    planned = [Planned("dot.1", 0, 10, line=3)]
+    timeline = predicted_timeline(planned, seconds=None, exposed=None, unknown=("all-reduce-start.1",))
+    said = str(timeline)
+    assert wording.UNKNOWN_EXPOSED in said and "No collective is exposed" not in said
+    assert "takes the most of the known time" in said
+    assert timeline.exposed().notes == (wording.left_out(("all-reduce-start.1",)),)
+
+
+def test_a_call_that_is_mostly_our_bound_says_so_at_once() -> None:
+    assert "of which 100 µs is only our lower bound" in str(made(weighted=100 * MICRO)).split("\n")[0]
+    assert "lower bound" not in str(made(weighted=10 * MICRO)).split("\n")[0]
+
+
+def test_a_collective_is_called_what_the_module_says_it_is_whatever_its_name() -> None:
+    planned = [Planned("dot.1", 0, 10, line=3), all_reduce("fusion-start.1", 10, 20, line=5)]
+    assert [one.kind for one in predicted_timeline(planned).headline.predicted.exposed] == ["all-reduce"]
+    assert [one.kind for one in predicted_timeline(planned, has_module=False).headline.predicted.exposed] == [
+        "collective"
+    ]

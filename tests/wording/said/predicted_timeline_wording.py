@@ -11,9 +11,18 @@ from jaxstage_ext.report.prediction import Estimator, Means, PredictedLoop, Pred
 
 KNOWN = prediction(seconds=6.45e-3, exposed=2.19e-3)
 PARTLY = prediction()
+NO_TIME = prediction(unknown=("all-reduce-start.1",))
+BOUNDED = prediction(seconds=480e-6, weighted=429e-6)
 OWN = Prediction(Estimator.OWN, Means.UNKNOWN, "v5e:2x4", 6.45e-3, 1.0)
 NETWORK = prediction(seconds=31.4e-3, network="XLA's default network")
-EVERY = (KNOWN, PARTLY, OWN, NETWORK, *(Prediction(Estimator.XLA, means, "b200:8", 1e-3, 1.0) for means in Means))
+EVERY = (
+    KNOWN,
+    PARTLY,
+    BOUNDED,
+    OWN,
+    NETWORK,
+    *(Prediction(Estimator.XLA, means, "b200:8", 1e-3, 1.0) for means in Means),
+)
 FIRST = ExposedLine("In [2]:31", "all-reduce", 1, 1.8e-3, "In [2]:40", 1.2e-3)
 SEVERAL = ExposedLine("", "all-gather", 3, 0.39e-3)
 LOOPS = tuple(PredictedLoop(f"while.{count}", count, 1e-3) for count in (12, None, 3, 4, 5))
@@ -24,6 +33,7 @@ HEADLINES = (
     PredictedHeadline(KNOWN),
     PredictedHeadline(prediction(seconds=1e-3, exposed=0.0)),
     PredictedHeadline(PARTLY, CallLine("In [2]:31", 3e-3)),
+    PredictedHeadline(NO_TIME, CallLine("In [2]:31", 3e-3)),
 )
 
 SAID = {

@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from jaxstage_ext.analysis.sharding.naming import dimension_columns, dimension_names
 from jaxstage_ext.analysis.sharding.naming import naming_wording as wording
 from jaxstage_ext.analysis.sharding.naming.argument_roles import NamedLeaf
 from jaxstage_ext.analysis.sharding.naming.dimension_names import NamedDimension
 from jaxstage_ext.analysis.sharding.naming.split_alone import SplitCost
+from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Table
 from jaxstage_ext.report.text.table_forms import Part, html_of, text_of
 
@@ -168,9 +169,9 @@ class Dimensions:
         """The table as a pandas.DataFrame."""
         return self.table.to_pandas()
 
-    def to_json(self) -> str:
-        """The table as versioned JSON."""
-        return self.table.to_json()
+    def to_json(self, **rows: Unpack[RowChoice]) -> str:
+        """The table as versioned JSON; with `limit`, `by` or `where`, rows of it, as `Table.to_json` has them."""
+        return self.table.to_json(**rows)
 
     def _parts(self) -> list[Part]:
         if not self.named:

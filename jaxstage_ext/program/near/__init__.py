@@ -1,0 +1,1 @@
+"""The neighbourhood of an instruction."""

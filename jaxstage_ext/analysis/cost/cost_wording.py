@@ -169,7 +169,7 @@ def expected(seconds: float, interval: tuple[float, float], rests_on: tuple[floa
 NOT_EXPECTED_ELSEWHERE = "expected times rest on programs measured on a CPU; this one is for another device"
 NOT_EXPECTED_OF_SEVERAL = "expected times rest on programs of one device; this one runs on several"
 NOT_EXPECTED_BUSY = "the peaks of this machine's CPU were measured while it was busy"
-NOT_EXPECTED_UNKNOWN = "the lower bound of a part is unknown, so the expected time is"
+NOT_EXPECTED_UNKNOWN = "the expected time is unknown, as the lower bound of a part of the program is"
 
 
 def _conditional(condition: BoundCondition, title: str, reasons: Sequence[DoubtReason], is_measured: bool) -> str:

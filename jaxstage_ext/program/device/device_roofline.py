@@ -26,7 +26,7 @@ def device_roofline(program: Program) -> Roofline:
     """The module against the peaks of its device: the catalogue's, or those measured of this machine's CPU.
 
     All are unknown where there are none. What was known when it was first asked for stays, so that all views agree;
-    unknown stays only what nobody is going to measure.
+    unknown stays only what nobody can measure.
     """
     if (known := _lasting.known(program)) is not None:
         return known
@@ -35,7 +35,8 @@ def device_roofline(program: Program) -> Roofline:
     return _read(program, device, reason) if reason in _FOR_NOW else _lasting(program)
 
 
-_FOR_NOW = (NotMeasured.LEFT_ALONE, NotMeasured.CELL_RUNS)
+_FOR_NOW = frozenset(NotMeasured) - {NotMeasured.SEVERAL_PROCESSES}
+"""What the user can change, as the remedy says: `%targets --measure` and its setting."""
 
 
 @fact

@@ -126,6 +126,16 @@ def test_off_is_off(worker: FakeWorker) -> None:
     assert roof.how_to_measure.startswith("%targets --measure")
 
 
+def test_what_was_unknown_is_answered_once_it_is_measured(worker: FakeWorker) -> None:
+    """The remedy is followed, and the same inspection asked again."""
+    kernel_settings.change(measures_cpu=False)
+    inspected = _inspected()
+    unknown = inspected.answers["answer"][0]
+    assert inspected.cost.roofline.outcome is Outcome.NO_PEAKS
+    kernel_settings.change(measures_cpu=True)
+    assert inspected.answers["answer"][0] != unknown and inspected.cost.roofline.outcome is not Outcome.NO_PEAKS
+
+
 def test_a_setting_turns_it_off_and_on(worker: FakeWorker) -> None:
     settings = JAXStage.instance()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from typing import Any
 
 import jax
@@ -73,9 +74,10 @@ def _watch(table: Any, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(table, "put", lambda key, *rest: (keys.append(key), put(key, *rest))[1])
 
 
-def module_key(inspection: Inspection) -> str:
-    """That of the StableHLO, which no compiler made."""
-    return cache.key("stablehlo", lowered_modules.module_bytecode(inspection.lowered))
+def content_keys(inspection: Inspection) -> set[str]:
+    """Of what is known by its own bytes: the StableHLO, and the module of a predicted timeline."""
+    stablehlo = cache.key("stablehlo", lowered_modules.module_bytecode(inspection.lowered))
+    return {stablehlo, f"recorded module {hashlib.sha256(inspection.program.proto() or b'').hexdigest()}"}
 
 
 @pytest.mark.parametrize("target", ["cpu:4", "v5e:2x2"])
@@ -85,7 +87,8 @@ def test_a_program_without_a_key_is_stored_nowhere(
     monkeypatch.setattr(environments, "key", lambda environment, *parts: None)
     inspection = inspected(target)
     ask_everything(inspection)
-    assert stored == {"cache": [], "devices": [], "executables": [], "documents": [module_key(inspection)]}
+    documents = set(stored.pop("documents"))
+    assert stored == {"cache": [], "devices": [], "executables": []} and documents <= content_keys(inspection)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -97,8 +100,8 @@ def test_everything_that_is_stored_is_under_a_key_of_the_environment(
     monkeypatch.setattr(environments, "key", lambda *parts: (made.append(key(*parts)), made[-1])[1])
     inspection = inspected(target)
     ask_everything(inspection)
-    used = {key.split()[-1] for keys in stored.values() for key in keys} - {module_key(inspection)}
-    assert used <= set(made)
+    used = {key for keys in stored.values() for key in keys} - content_keys(inspection)
+    assert {key.split()[-1] for key in used} <= set(made)
     least = {"cpu:4": 4, "v5e:2x2": 5, "h100:2": 4}[target]
     assert len(set(stored["cache"])) >= least, "compile, passes, memory, kernels; devices and bundles of a TPU"
 

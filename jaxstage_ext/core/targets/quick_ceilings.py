@@ -1,4 +1,4 @@
-"""The ceilings of this machine's CPU, measured in a worker in less than a second, the first time somebody needs them.
+"""The ceilings of this machine's CPU, measured in a worker in about a second, the first time somebody needs them.
 
 It never competes with the user's own cell: a thread that nobody's cell waits for leaves it until no cell runs, and is
 stopped where one begins. In the thread of the cell itself, which waits for what it asked for, it measures at once.
@@ -27,9 +27,7 @@ _LONGER = 4.0
 TIMEOUT = 20.0
 """Seconds after which the measurement is given up."""
 MEMORY = 128 << 20
-"""Bytes of the largest array, four times the caches of most machines; half of it where they are so large that either
-fits, as a server's that many share.
-"""
+"""Bytes of the largest array, four times the caches of most machines."""
 STEP = "measuring the peaks of this machine's CPU, once"
 WAITING = "waiting for the running cell, to measure the peaks of this machine's CPU once"
 _PATIENCE = 60.0
@@ -146,7 +144,7 @@ def _try(progress: Progress) -> _Made:
 
 def _array(cached: int) -> int:
     """Bytes of the array that is to lie beyond caches of so many bytes."""
-    return MEMORY // 2 if cached >= MEMORY else min(beyond(cached), MEMORY)
+    return min(beyond(cached), MEMORY)
 
 
 def _ask(progress: Progress) -> MachineCeilings:

@@ -20,20 +20,22 @@ MARGIN = 2.0
 """How many times slower or faster than those measured the other functions of their kind may be."""
 CACHED = (256 << 10, 1 << 20)
 """Bytes of the arrays that are to fit in caches."""
-_IN_CACHE, _SHORT, _LONG = 128, 2, 6
-"""How often one program scales an array: one in the caches, and one beyond them, which two programs do."""
+_IN_CACHE, _BEYOND = 128, 10
+"""How often one program scales an array: one in the caches, and one beyond them."""
+_NOT_MOVED = 2e12
+"""Bytes per second that no CPU's memory moves."""
 _LONGEST = 0.03
 """Seconds that one run of a product may take."""
-_ROUNDS, _COSTLY_ROUNDS = 4, 3
-"""How often each program runs at least, whatever the time; and at most, of those that touch new pages."""
+_ROUNDS = 3
+"""How often each program runs at least, whatever the time."""
 
 
 class Timed(NamedTuple):
     """A program that is timed.
 
     Attributes:
-      name: what it measures, and its size.    work: what one run does: operations, bytes or functions; 0 where only
-        the difference between two programs counts.
+      name: what it measures, and its size.    work: what one run does: operations, bytes or functions. It is repeated
+        in the run, so that filling the arrays takes little of it; a rate is too low rather than too high.
     """
 
     name: str
@@ -62,7 +64,7 @@ class QuickCeilings:
         timed = [*self._products("f32"), *self._moved(memory, cache), *self._functions()]
         timed += [one for dtype in PRODUCTS if dtype != "f32" and self._has_time() for one in self._products(dtype)]
         seconds = self._fastest(timed)
-        rates = _rates({one.name: one.work / seconds[one.name] for one in timed}, _beyond_caches(memory, seconds))
+        rates = _rates({one.name: one.work / seconds[one.name] for one in timed})
         return rates | {"seconds": self._clock() - self._began}
 
     def _has_time(self) -> bool:
@@ -72,7 +74,7 @@ class QuickCeilings:
         """Seconds of the fastest run of each program, in as many rounds as there is time for, but in a few at least."""
         fastest, rounds = {one.name: float("inf") for one in timed}, 0
         while rounds < _ROUNDS or self._clock() - self._began < self._seconds:
-            for one in [one for one in timed if one.work or rounds < _COSTLY_ROUNDS]:
+            for one in timed:
                 fastest[one.name] = min(fastest[one.name], self._time(one))
             rounds += 1
         return fastest
@@ -85,8 +87,16 @@ class QuickCeilings:
     def _moved(self, memory: int, cache: int) -> list[Timed]:
         sizes = [size for size in CACHED if size <= cache] or [cache]
         texts = [(f"cache {size}", 2 * size * _IN_CACHE, timed_programs.scaled(size // 4, _IN_CACHE)) for size in sizes]
-        texts += [(f"beyond {often}", 0, timed_programs.scaled(memory // 4, often)) for often in (_SHORT, _LONG)]
-        return [Timed(name, work, self._compiled(text)) for name, work, text in texts]
+        return [*(Timed(name, work, self._compiled(text)) for name, work, text in texts), self._beyond(memory)]
+
+    def _beyond(self, memory: int) -> Timed:
+        """An array that is filled once and scaled often."""
+        work = (2 * _BEYOND + 1) * memory
+        made = Timed("beyond", work, self._compiled(timed_programs.scaled_apart(memory // 4, _BEYOND)))
+        if self._time(made) > work / _NOT_MOVED:
+            return made
+        # XLA of JAX 0.10 heeds no barrier, and computes the one element alone
+        return Timed("beyond", work, self._compiled(timed_programs.scaled(memory // 4, _BEYOND)))
 
     def _functions(self) -> list[Timed]:
         names = [name for kind in FUNCTIONS for name in kind]
@@ -96,9 +106,11 @@ class QuickCeilings:
         """The products of the sizes that are fast enough, which the time of a smaller one tells."""
         made: list[Timed] = []
         for size, following in zip(SIZES, (*SIZES[1:], SIZES[-1]), strict=True):
-            made.append(Timed(f"{dtype} {size}", 2.0 * size**3, self._compiled(timed_programs.product(dtype, size))))
+            text = timed_programs.products(dtype, size)
+            made.append(Timed(f"{dtype} {size}", 2.0 * timed_programs.REPEATED * size**3, self._compiled(text)))
             made[-1].run()
-            if self._time(made[-1]) * (following / size) ** 3 > _LONGEST or not self._has_time():
+            each = self._time(made[-1]) / timed_programs.REPEATED
+            if each * (following / size) ** 3 > _LONGEST or not self._has_time():
                 break
         return made
 
@@ -110,16 +122,11 @@ class QuickCeilings:
         return lambda: program.execute_sharded([], with_tokens=True).consume_token().block_until_ready()
 
 
-def _beyond_caches(memory: int, seconds: dict[str, float]) -> float:
-    """Bytes per second beyond the caches, by how much longer it takes to scale an array more often: no page is new."""
-    more = seconds[f"beyond {_LONG}"] - seconds[f"beyond {_SHORT}"]
-    return 2 * memory * (_LONG - _SHORT) / more if more > 0 else 0.0
-
-
-def _rates(rates: dict[str, float], bandwidth: float) -> dict[str, Any]:
+def _rates(rates: dict[str, float]) -> dict[str, Any]:
     def best(name: str) -> float:
         return max((rate for of, rate in rates.items() if of.split()[0] == name), default=0.0)
 
+    bandwidth = best("beyond")
     functions = [[rates[name] for name in kind] for kind in FUNCTIONS]
     return {
         "products": {dtype: rate for dtype in PRODUCTS if (rate := best(dtype))},

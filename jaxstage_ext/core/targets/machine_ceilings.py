@@ -22,8 +22,9 @@ from jaxstage_ext.store import cache
 
 _FORMAT = "2"
 ROUGH = 0.4
-"""How much less than an exact one a quick measurement may be, of a machine that is quiet: products and memory were 0.45 to
-0.92 of it in ten of ten, since filling the arrays counts too."""
+"""How much less than an exact one a quick measurement may be, on a quiet machine: filling the arrays counts too. Products
+and memory were 0.45 to 0.92 of exact ones in ten of ten.
+"""
 _BUSY = "Other programs were running (load {load:.1f} on {cores}), so these may be too low; measure when it is quiet."
 _OTHER_VECTORS = ("bf16", "f16", "s32")
 """Dtypes that XLA's CPU backend computes element by element as f32, or with as many lanes."""

@@ -22,8 +22,9 @@ from jaxstage_ext.store import cache
 
 _FORMAT = "2"
 ROUGH = 0.4
-"""How much less than an exact one a quick measurement may be, on a quiet machine: filling the arrays counts too. Products
-and memory were 0.45 to 0.92 of exact ones in ten of ten.
+"""How much less than an exact one a quick measurement may be, on a quiet machine, since filling the arrays counts too.
+
+Products and memory were 0.45 to 0.92 of exact ones in ten of ten.
 """
 _BUSY = "Other programs were running (load {load:.1f} on {cores}), so these may be too low; measure when it is quiet."
 _OTHER_VECTORS = ("bf16", "f16", "s32")

@@ -21,7 +21,7 @@ from jaxstage_ext.report.text.units import share as percent
 from jaxstage_ext.store import cache
 
 _FORMAT = "2"
-ROUGH = 0.4
+ROUGH = 0.5
 """How much less than an exact one a quick measurement may be, on a quiet machine, since filling the arrays counts too.
 
 Products and memory were 0.45 to 0.92 of exact ones in ten of ten.

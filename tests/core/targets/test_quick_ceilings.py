@@ -99,7 +99,7 @@ def test_the_first_look_measures_once_and_says_how_sure_it_is(worker: FakeWorker
     roof = inspection.cost.roofline
     assert roof.outcome is Outcome.BOUND
     assert roof.total == pytest.approx(2 * 512**3 / 2e11)
-    assert roof.title == "this machine's CPU (measured in 0.7 s, up to about 40% too low)"
+    assert roof.title == "this machine's CPU (measured in 0.7 s, up to about 50% too low)"
     assert roof.verdict in answers.bound(inspection.program).text
     assert _inspected().cost.roofline.total == roof.total
     assert len(worker.asked) == 1

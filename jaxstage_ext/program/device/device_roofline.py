@@ -32,11 +32,22 @@ def device_roofline(program: Program) -> Roofline:
         return known
     device = device_of(program)
     reason = _not_measured(program) if device is None else None
-    return _read(program, device, reason) if reason in _FOR_NOW else _lasting(program)
+    if reason is None or reason not in _FOR_NOW:
+        return _lasting(program)
+    kept = _for_now(program)
+    if reason not in kept:
+        kept[reason] = _read(program, device, reason)
+    return kept[reason]
 
 
 _FOR_NOW = frozenset(NotMeasured) - {NotMeasured.SEVERAL_PROCESSES}
 """What the user can change, as the remedy says: `%targets --measure` and its setting."""
+
+
+@fact
+def _for_now(program: Program) -> dict[NotMeasured, Roofline]:
+    """What is unknown, by the reason that the user can change."""
+    return {}
 
 
 @fact

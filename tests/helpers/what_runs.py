@@ -29,6 +29,8 @@ ONCE = {
     "helpers": "tests of the tests",
     "compilation/test_listener_faults.py": "faults put into our own functions; what JAX tells them is tested on both",
     "wording": "sentences made from facts by hand",
+    "command": "files, exit statuses and JSON, which are ours; findings have their programs on both",
+    "agents": "tools and a kernel that is asked, which are ours",
     "replies": "what the front end reads, recorded once",
     "test_layers.py": "reads source",
     "test_packaging.py": "reads archives",

@@ -6,7 +6,7 @@ import jax
 
 from jaxstage_ext.core.given import lacking_stage
 from jaxstage_ext.core.jax_private import jax_options
-from jaxstage_ext.core.stage.stage_definition import LOWER
+from jaxstage_ext.core.stage.stage_definition import COMPILE, LOWER
 from jaxstage_ext.core.stage.stageable import unwrap
 from jaxstage_ext.core.stage.staged import Staged
 from jaxstage_ext.core.targets import cross_compile
@@ -43,6 +43,12 @@ def lowered_of(staged: Staged) -> jax.stages.Lowered:
             )
         )
     return lowered
+
+
+def worker_executable(staged: Staged) -> cross_compile.Executable | None:
+    """What a worker compiled of a program; None where none did."""
+    made = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
+    return made if isinstance(made, cross_compile.Executable) else None
 
 
 def held_device(target: Target) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 from jaxstage_ext.core.recompile import buffers_here, preparation
 from jaxstage_ext.core.stage import stages
-from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets import cross_compile
 from jaxstage_ext.core.targets.prepared import Prepared
 from jaxstage_ext.ir.hlo import buffer_assignment, whole_module
@@ -70,9 +69,8 @@ def came_with_compile(staged: stages.Staged) -> bool:
 
 
 def _with_assignment(staged: stages.Staged) -> cross_compile.Executable | None:
-    executable = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
-    is_given = isinstance(executable, cross_compile.Executable) and executable.assigned is not None
-    return executable if is_given else None
+    executable = preparation.worker_executable(staged)
+    return executable if executable is not None and executable.assigned is not None else None
 
 
 def _read(prepared: Prepared, head: Mapping[str, Any], parts: list[bytes]) -> Assigned:

@@ -9,9 +9,7 @@ from typing import Any
 
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.core.stage import stages
-from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.targets import cross_compile
-from jaxstage_ext.core.targets.cross_compile import Executable
 from jaxstage_ext.ir.schedules import written_schedule
 from jaxstage_ext.report.progress import Progress
 from jaxstage_ext.report.unavailable import Unavailable
@@ -50,8 +48,8 @@ def dumped(staged: stages.Staged, large_constants: bool, progress: Progress | No
     Raises:
       Unavailable, TargetError, WorkerDied, jax.errors.JaxRuntimeError: as `Prepared.ask`.
     """
-    executable = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
-    if not isinstance(executable, Executable) or executable.text is None:
+    executable = preparation.worker_executable(staged)
+    if executable is None or executable.text is None:
         raise Unavailable("the program was not compiled in a worker, which alone asks XLA for its schedule")
     if executable.schedule is not None:
         return _of_answer(executable.schedule)
@@ -71,8 +69,8 @@ def dumped(staged: stages.Staged, large_constants: bool, progress: Progress | No
 
 def is_at_hand(staged: stages.Staged) -> bool:
     """Whether the schedule came with the program's compile, and is kept, so that nothing is compiled for it."""
-    executable = next((stage.value for stage in staged.stages if stage.name == COMPILE), None)
-    if not isinstance(executable, Executable) or executable.text is None:
+    executable = preparation.worker_executable(staged)
+    if executable is None or executable.text is None:
         return False
     return executable.schedule is not None or cache.get(preparation.prepared(staged).key("schedule") or "") is not None
 

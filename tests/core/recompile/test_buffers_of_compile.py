@@ -14,7 +14,6 @@ import jaxstage_ext
 from jaxstage_ext.core.recompile import preparation
 from jaxstage_ext.ir.hlo import buffer_assignment
 from jaxstage_ext.store import cache
-from jaxstage_ext.worker import pool
 
 W, X = jax.ShapeDtypeStruct((256, 128), jnp.float32), jax.ShapeDtypeStruct((64, 256), jnp.float32)
 TARGETS = {"v5e:2x2": "tpu", "h100": "cuda"}
@@ -22,20 +21,6 @@ TARGETS = {"v5e:2x2": "tpu", "h100": "cuda"}
 
 def loss(w: Any, x: Any) -> Any:
     return jnp.sum(jax.nn.gelu(x @ w))
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The methods that workers are asked for."""
-    methods: list[str] = []
-    ask = pool.ask
-
-    def counted(platform: str, request: Any, *how: Any, **more: Any) -> Any:
-        methods.append(request["method"])
-        return ask(platform, request, *how, **more)
-
-    monkeypatch.setattr(pool, "ask", counted)
-    return methods
 
 
 @pytest.mark.parametrize("is_cached", [True, False])

@@ -40,20 +40,6 @@ def dumped(inspection: Inspection) -> recompiled_schedule.DumpedSchedule:
     return recompiled_schedule.dumped(inspection.program.staged, False)
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The methods that workers are asked for."""
-    methods: list[str] = []
-    ask = pool.ask
-
-    def counted(platform: str, request: Any, *how: Any, **more: Any) -> Any:
-        methods.append(request["method"])
-        return ask(platform, request, *how, **more)
-
-    monkeypatch.setattr(pool, "ask", counted)
-    return methods
-
-
 @pytest.mark.parametrize("is_cached", [True, False])
 def test_nothing_is_compiled_for_it(is_cached: bool, asked: list[str]) -> None:
     cache.enable(is_cached)

@@ -65,8 +65,9 @@ def _brief(namespace: Names, name: str) -> str:
     return text
 
 
-def _findings(namespace: Names, name: str, limit: int = 5) -> str:
-    text: str = _inspection(namespace, name).findings.to_json(limit=limit)
+def _findings(namespace: Names, name: str, limit: int = 5, everything: bool = False) -> str:
+    found = _inspection(namespace, name).findings
+    text: str = (found.all() if everything else found).to_json(limit=limit)
     return text
 
 

@@ -26,12 +26,14 @@ async def jaxstage_inspection(name: str, kernel: str = "") -> str:
     return await ask(kernel, SECONDS, tool="inspection", name=name)
 
 
-async def jaxstage_findings(name: str, limit: int = 5, kernel: str = "") -> str:
+async def jaxstage_findings(name: str, limit: int = 5, everything: bool = False, kernel: str = "") -> str:
     """What to change in a program, the most to gain first, as JSON: line, stake with unit, edit, certainty. Read-only.
 
-    An unknown figure is null, never 0. Try a finding with jaxstage_try before you edit.
+    An unknown figure is null, never 0. Try a finding with jaxstage_try before you edit. With `everything` the kinds of
+    `not_looked_for` are looked for too, which compiles the program once more and runs nothing.
     """
-    return await ask(kernel, SECONDS, tool="findings", name=name, limit=limit)
+    seconds = TRIAL_SECONDS if everything else SECONDS
+    return await ask(kernel, seconds, tool="findings", name=name, limit=limit, everything=everything)
 
 
 async def jaxstage_table(

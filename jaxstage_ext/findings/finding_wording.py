@@ -158,7 +158,7 @@ def outcome(outcome: TrialOutcome, gained: float | None, stake: Stake, costs: Se
         TrialOutcome.PAYS: f"Tried: it saves {amount}{part} of {measured}{worse}.",
         TrialOutcome.WORSE: f"Tried: it adds {amount} to {measured}, so leave it.",
         TrialOutcome.NO_GAIN: f"Tried: it saves nothing of {measured}.",
-        TrialOutcome.NO_CHANGE: "Tried: no change in HLO.",
+        TrialOutcome.NO_CHANGE: "Tried: no change in HLO, so leave it.",
         TrialOutcome.UNKNOWN: "Tried: what it saves is unknown.",
     }[outcome]
 

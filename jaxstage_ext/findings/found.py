@@ -287,8 +287,14 @@ def _once(program: Program, detector: Detector, progress: Progress | None) -> tu
     def compute() -> tuple[FoundIn, ...]:
         return tuple(_in(program, one) for one in detector.find(program, progress) if _is_worth(one))
 
-    lasts = detector.is_kept and device_figures.is_settled(program)
-    return program.results.once(("finding", detector.kind), compute) if lasts else compute()
+    if not detector.is_kept:
+        return compute()
+    until_measured = () if device_figures.is_settled(program) else (_UNTIL_MEASURED,)
+    return program.results.once(("finding", detector.kind, *until_measured), compute)
+
+
+_UNTIL_MEASURED = "until the machine is measured"
+"""Of a key: what was found while figures of this machine's CPU were unknown; what is found with them has its own."""
 
 
 def _in(program: Program, finding: Finding) -> FoundIn:

@@ -217,12 +217,13 @@ def reused_key(name: str, use: str, earlier: str, where: str) -> str:
     return f"{key} is used by {earlier}{at} and again by {use}, so both draw from the same random numbers."
 
 
-def split_key(name: str, use: str, is_loop: bool) -> str:
-    """The change."""
+def split_key(name: str, use: str, is_loop: bool, where: str = "") -> str:
+    """The change; `where` is the line of the first use, which the split has to precede."""
     key = name if name.isidentifier() else "key"
     if is_loop:
         return f"own = jax.random.fold_in({key}, i)  # in the body, with the number of the iteration"
-    return f"{key}, own = jax.random.split({key})  # and give own to {use}"
+    before = f"before {where}, " if where else "before its first use, "
+    return f"{key}, own = jax.random.split({key})  # {before}and give own to {use}"
 
 
 def drawn_alike(use: str, axis: str, devices: int) -> str:

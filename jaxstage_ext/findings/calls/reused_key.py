@@ -44,7 +44,7 @@ def _finding(program: Program, reuse: KeyReuse) -> Finding:
         Stake(StakeMeasure.RESULT),
         line=use.line,
         names=(reuse.argument,) if reuse.argument else (),
-        change=CodeChange(wording.split_key(reuse.argument, use.called, reuse.earlier is None)),
+        change=CodeChange(wording.split_key(reuse.argument, use.called, reuse.earlier is None, earlier.line)),
         certainty=Certainty.COUNTED,
         caveat=wording.SAME_IS_MEANT,
         tab="code",

@@ -34,7 +34,7 @@ SAID = {
     "reused key": wording.reused_key("key", "uniform", "normal", "In [3]:4"),
     "reused key of the program": wording.reused_key("", "uniform", "normal", ""),
     "reused key in a loop": wording.reused_key("key", "scan", "", ""),
-    "split key": wording.split_key("key", "uniform", False),
+    "split key": wording.split_key("key", "uniform", False, "train.py:5"),
     "split key of a state": wording.split_key("state['rng']", "uniform", False),
     "split key in a loop": wording.split_key("key", "scan", True),
     "bind once": wording.bind_once("step", "config"),

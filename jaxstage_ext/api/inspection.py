@@ -389,10 +389,19 @@ class Inspection(StagedCall):
         return inspection_brief.inspection_brief(self.program)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """All forms of the panel. Saved notebooks would grow by the short form, so that it is there where it is asked
+        for; who reads it by `_repr_llm_` has it anyway.
+        """
         from jaxstage_ext.panel.showing import display
 
-        if include and set(include) == {brief_text.MIME_TYPE}:
-            return {brief_text.MIME_TYPE: self._repr_llm_()}
+        asked = set(include or ())
+        short = {brief_text.MIME_TYPE: self._repr_llm_()} if brief_text.MIME_TYPE in asked else {}
+        if asked and asked == set(short):
+            return short
+        data, *metadata = bundle if isinstance(bundle := self._panel(display), tuple) else (bundle,)
+        return ({**data, **short}, *metadata) if metadata else {**data, **short}
+
+    def _panel(self, display: Any) -> Any:
         return display.mimebundle(list(self.program.targets.values()))
 
     def __repr__(self) -> str:

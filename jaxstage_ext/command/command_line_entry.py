@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import os
 import sys
 import threading
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     before = set(threading.enumerate())
     try:
         options = parsed(arguments)
-        with contextlib.redirect_stdout(sys.stderr):  # what the user's file prints is no part of the result
+        with contextlib.redirect_stdout(_Beside()):  # what the user's file prints is no part of the result
             text, status = _command(options)
         print(_printable(text), flush=True)
     except CommandError as mistake:
@@ -34,6 +35,25 @@ def main(arguments: Sequence[str]) -> int:
         status = INTERRUPTED
     _end_with_threads(before, status)
     return status
+
+
+class _Beside(io.TextIOBase):
+    """Writes to stderr, which stays open where the user's file closes its stdout."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+    def fileno(self) -> int:
+        return sys.stderr.fileno()
+
+    def isatty(self) -> bool:
+        return sys.stderr.isatty()
+
+    def close(self) -> None:
+        self.flush()
 
 
 def _command(options: Namespace) -> tuple[str, int]:

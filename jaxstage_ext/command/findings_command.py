@@ -29,7 +29,6 @@ def findings_command(options: Namespace) -> tuple[str, int]:
     Nothing of this machine is measured: the same program has the same status on every machine.
     """
     limit = threshold(options.fail_on) if options.fail_on else None
-    print(wording.runs(Path(options.file).name, options.call), file=sys.stderr)
     inspection = inspected(options)
     found = inspection.findings.all() if options.all else inspection.findings
     reached = [one for one in found if limit is not None and limit.reaches(one)]
@@ -43,13 +42,14 @@ def findings_command(options: Namespace) -> tuple[str, int]:
 def inspected(options: Namespace) -> Inspection:
     """The inspection that a command line asks for. Raises CommandError."""
     written = parsed_call(options.call)
+    print(wording.runs(Path(options.file).name, options.call), file=sys.stderr)
     module = imported_file(options.file, options.arguments)
     call = written_call(written, options.call, module)
     specs = {"in_specs": written_specs(options.in_spec, module)} if options.in_spec else {}
     from jaxstage_ext.api.inspect import inspect
 
     try:
-        target = options.target or "local"
+        target = "local" if options.target is None else options.target
         return inspect(call.fn, *call.args, target=target, mesh=options.mesh, **specs, **call.kwargs)
     except Exception as error:
         raise CommandError(wording.not_staged(options.call, _why(error))) from None

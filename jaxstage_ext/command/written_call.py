@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from jaxstage_ext.command import command_wording as wording
 from jaxstage_ext.command.command_error import CommandError
+from jaxstage_ext.report.text.shortened import shortened
 
 _COLLECT = "__jaxstage_collect"
 
@@ -49,7 +50,7 @@ def written_specs(text: str, module: ModuleType) -> Any:
 
 def _arguments(call: ast.Call, names: Mapping[str, Any], text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     collecting = ast.Call(ast.Name(_COLLECT, ast.Load()), call.args, call.keywords)
-    args, kwargs = _evaluated(collecting, {**names, _COLLECT: _collect}, text)
+    args, kwargs = _evaluated(collecting, {**names, _COLLECT: _collector(shortened(ast.unparse(call.func), 80))}, text)
     return args, kwargs
 
 
@@ -84,8 +85,14 @@ def _evaluated(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:
         raise CommandError(wording.arguments_failed(text, f"{type(error).__name__}: {error}")) from None
 
 
-def _collect(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return args, kwargs
+def _collector(name: str) -> Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]:
+    """A function that returns its arguments, and is called as the user's in what Python says of them."""
+
+    def collect(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return args, kwargs
+
+    collect.__qualname__, collect.__module__ = name, "builtins"
+    return collect
 
 
 def _always() -> dict[str, Any]:

@@ -107,6 +107,7 @@ MISTAKES = {
     "arguments end it": ("import sys\ndef f(x): return x", "f(sys.exit(0))", "SystemExit"),
     "does not trace": ("def f(x): return x @ x", "f(jnp.ones((2, 3)))", "trace failed at training.py:1: TypeError"),
     "no function": ("f = 3", "f(1)", "3"),
+    "no list": ("def f(x): return x\nx = 1.0", "f(*x)", "TypeError: f() argument after * must be an iterable"),
     "hostile": ("raise ValueError('<b>\\x1b[2J' + 'n' * 1_000_000)", "f(1)", "ValueError: <b>"),
 }  # fmt: skip
 
@@ -126,6 +127,7 @@ def test_a_mistake_is_one_line_and_status_2(run: Run, mistake: str) -> None:
     [
         (["--fail-on", "sometimes"], "--fail-on takes a share"),
         (["-t", "v99:4"], "v99"),
+        (["-t", ""], "target"),
         (["--mesh", "data=4,model"], "model"),
         (["--what"], "--help says what there is"),
     ],
@@ -133,6 +135,24 @@ def test_a_mistake_is_one_line_and_status_2(run: Run, mistake: str) -> None:
 def test_an_option_that_is_wrong_is_one_line(run: Run, options: list[str], said: str) -> None:
     status, _, err = run(STEP, "step(params, batch)", *options)
     assert status == 2 and said in err.rstrip("\n").split("\n")[-1]
+
+
+def test_a_call_that_is_none_runs_nothing(run: Run, tmp_path: Path) -> None:
+    status, _, err = run(f"open({str(tmp_path / 'ran')!r}, 'w')", "step")
+    assert status == 2 and not (tmp_path / "ran").exists() and "runs the import" not in err
+
+
+def test_ctrl_c_while_the_file_is_imported_ends_it(run: Run) -> None:
+    status, out, err = run("raise KeyboardInterrupt", "f(1)")
+    assert (status, out, err.splitlines()[-1]) == (130, "", "jaxstage: interrupted")
+
+
+def test_a_file_that_closes_its_stdout_has_its_findings(run: Run) -> None:
+    status, out, err = run(
+        "import sys\nsys.stdout.write('said')\nsys.stdout.close()\ndef f(x): return x", "f(1.0)", "--json"
+    )
+    assert status == 0 and json.loads(out)["findings"] == []
+    assert "said" in err
 
 
 def test_options_of_the_file_go_behind_two_dashes(run: Run) -> None:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from traitlets import ObjectName, Unicode
 
 import jaxstage_ext
 from jaxstage_ext import Inspection
@@ -76,6 +77,23 @@ def test_it_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_notebook_that_asks_for_it_gets_it_alone() -> None:
     assert kept()._repr_mimebundle_(include=[MIME_TYPE]) == {MIME_TYPE: kept()._repr_llm_()}
+
+
+def test_a_saved_notebook_does_not_grow_by_it_and_who_asks_for_several_forms_has_it_too() -> None:
+    """IPython takes what the bundle holds and asks no `_repr_llm_`; who registers it for that type asks by itself."""
+    from IPython.core.formatters import BaseFormatter, DisplayFormatter
+
+    class ShortForms(BaseFormatter):
+        format_type = Unicode(MIME_TYPE)
+        print_method = ObjectName("_repr_llm_")
+
+    both = kept()._repr_mimebundle_(include=[MIME_TYPE, "text/plain"])
+    data, _ = both if isinstance(both, tuple) else (both, {})
+    assert data[MIME_TYPE] == kept()._repr_llm_() and data["text/plain"]
+    plain, reader = DisplayFormatter(), DisplayFormatter()
+    reader.formatters[MIME_TYPE] = ShortForms()
+    assert MIME_TYPE not in plain.format(kept())[0]
+    assert reader.format(kept())[0][MIME_TYPE] == kept()._repr_llm_()
 
 
 def test_a_table_is_short_whatever_it_holds() -> None:

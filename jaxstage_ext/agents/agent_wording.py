@@ -25,6 +25,24 @@ def no_tool(name: object, names: Sequence[str]) -> str:
     return f"no tool {shortened(repr(name), 80)}; there are {', '.join(names)}"
 
 
+def no_argument(tool: str, name: str, names: Sequence[str]) -> str:
+    """That a tool does not take an argument."""
+    return f"{tool} takes no {shortened(repr(name), 80)}; it takes {', '.join(names) or 'nothing'}"
+
+
+def missing_argument(tool: str, name: str) -> str:
+    """That a tool needs an argument."""
+    return f"{tool} needs {name!r}"
+
+
+_KINDS = {"str": "a text", "int": "a whole number", "bool": "true or false"}
+
+
+def bad_argument(name: str, kind: str, value: object) -> str:
+    """That an argument is of another type."""
+    return f"{name!r} must be {_KINDS[kind]}, not {shortened(repr(value), 80)}"
+
+
 def no_table(name: object, names: Sequence[str]) -> str:
     """That there is no such table."""
     return f"no table {shortened(repr(name), 80)}; there are {', '.join(names)}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxstage_ext.agents import agent_wording as wording
+from jaxstage_ext.agents.tool_arguments import check_arguments
 from jaxstage_ext.report.text.terminal import clean
 
 MOST_BYTES = 8000
@@ -25,6 +26,7 @@ def answer(request: str, namespace: Names) -> str:
         tool = given.pop("tool")
         if tool not in TOOLS:
             return wording.no_tool(tool, [*TOOLS])
+        check_arguments(tool, TOOLS[tool], given)
         return _bounded(TOOLS[tool](namespace, **given))
     except Exception as error:
         return clean(wording.failed(error))
@@ -39,12 +41,12 @@ def _bounded(text: str) -> str:
 
 
 def _inspections(namespace: Names) -> dict[str, Any]:
-    """The inspections by the user's names. Nothing is imported for it: without the module there are none."""
+    """The inspections by the user's names. Nothing is imported for it, and nothing of the values is asked."""
     module = sys.modules.get("jaxstage_ext.api.inspection")
     if module is None:
         return {}
     named = list(namespace.items())
-    return {name: value for name, value in named if isinstance(value, module.Inspection) and not name.startswith("_")}
+    return {name: one for name, one in named if issubclass(type(one), module.Inspection) and not name.startswith("_")}
 
 
 def _inspection(namespace: Names, name: str) -> Any:

@@ -64,6 +64,38 @@ HOSTILE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+class Lazy:
+    """Of the user's: whoever asks what it is runs code."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        raise RuntimeError("code of the user's ran")
+
+
+def test_the_users_other_values_are_asked_nothing() -> None:
+    assert kernel_tools.answer('{"tool": "inspections"}', {"lazy": Lazy(), **names()}).startswith("ins: ")
+
+
+ANY = (None, True, -1, 10**30, 1.5, float("nan"), "", "gone", "\x1b[2J<b>\u202e" + "n" * 100_000, [1], {"a": [1]},
+       {"opcode": ["fusion", {}]})  # fmt: skip
+GIVEN: tuple[dict[str, Any], ...] = (
+    {"tool": "findings", "name": "other", "limit": 3, "everything": False}, {"tool": "inspection", "name": "other"},
+    {"tool": "table", "name": "other", "table": "cost", "limit": 2, "by": "", "where": None},
+    {"tool": "near", "name": "other", "instruction": "x", "hops": 1}, {"tool": "try", "name": "other", "finding": 0},
+    {"tool": "compare", "name": "other", "before": "other"}, {"tool": "open", "path": "no such file"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda one: one["tool"])
+def test_an_argument_of_any_type_is_answered_in_words_of_ours(given: dict[str, Any]) -> None:
+    for name in set(given) - {"tool"}:
+        for value in ANY:
+            answer = asked(**{**given, name: value})
+            assert answer and len(answer.encode()) <= MOST_BYTES
+            assert not {"\x1b", "\u202e"} & set(answer)
+            assert not any(word in answer for word in ("Traceback", "unhashable", "os.PathLike", "positional")), answer
+
+
 @pytest.mark.parametrize("request_", HOSTILE, ids=lambda one: str(one)[:40])
 def test_whatever_is_sent_is_answered_in_one_short_line(request_: Any) -> None:
     text = request_ if isinstance(request_, str) else json.dumps(request_)

@@ -43,6 +43,11 @@ def not_looked_for(kind: str, why: str) -> str:
     return f"whether it has the finding {kind!r} is unknown: {why}"
 
 
+def not_all_looked_for(count: int) -> str:
+    """That some kinds of findings could not be looked for, so that it is unknown whether there is one."""
+    return f"whether it has a finding is unknown: {plural(count, 'kind')} could not be looked for"
+
+
 NOT_TRACED = "JAX did not trace it here, so there is no jaxpr to look at"
 NOT_SAID = "JAX gives no names of its arguments"
 

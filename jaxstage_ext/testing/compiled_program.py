@@ -140,15 +140,22 @@ class CompiledProgram:
         """That there is no finding of these kinds, or of any kind where none is named.
 
         A kind is named by its title or a part of it: "missing donation", "promotion". What takes a compile of its own
-        is compiled for it where it is named; without a name, what takes milliseconds is looked for. Findings whose
-        stake is next to nothing are none, as in `inspection.findings`.
+        is compiled for it where it is named; without a name, what takes milliseconds is looked for: of a program that
+        JAX did not trace here, what its HLO shows. Findings whose stake is next to nothing are none, as in
+        `inspection.findings`.
         """
-        made = [one for kind in kinds_named(kinds) for one in self._found(kind)] if kinds else [
-            *self.inspection.findings]  # fmt: skip
+        made = [one for kind in kinds_named(kinds) for one in self._found(kind)] if kinds else self._every()
         if made:
             titles = ", ".join(dict.fromkeys(one.kind.value for one in made))
             self._fail(wording.has_finding(titles, len(made)), [finding_wording.in_short(one) for one in made])
         return self
+
+    def _every(self) -> Sequence[found.FoundIn]:
+        """Those of every kind that takes milliseconds; a kind that could not be looked for fails."""
+        every = self.inspection.findings
+        if every.failures and not every:
+            self._fail(wording.not_all_looked_for(len(every.failures)), every.failures)
+        return every
 
     def _found(self, kind: FindingKind) -> Sequence[found.FoundIn]:
         if self._program.jax_traced is None and not found.applies_to(self._program, kind):

@@ -143,6 +143,15 @@ def test_what_is_unknown_fails_as_unknown_with_the_reason() -> None:
     assert "FLOPs is unknown: the while loop" in said and "unknown length" in said
 
 
+def test_a_kind_that_could_not_be_looked_for_is_no_absence(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled(loss, W, X)
+    program.no_finding()
+    failed = dataclasses.replace(program.inspection.findings, found=(), failures=("slow pass: the worker ended",))
+    monkeypatch.setattr(type(program.inspection), "findings", property(lambda _: failed))
+    said = fails(program.no_finding)
+    assert "is unknown: 1 kind could not be looked for" in said and "the worker ended" in said
+
+
 def test_a_range_is_too_much_where_its_most_is() -> None:
     def either(x: jax.Array) -> jax.Array:
         return jax.lax.cond(x[0, 0] > 0, lambda y: y @ y, lambda y: y, x)

@@ -13,6 +13,7 @@ SAID = {
     "unknown": wording.unknown("the FLOPs", "a custom call"),
     "unknown without a reason": wording.unknown("the FLOPs", ""),
     "finding": wording.has_finding("missing donation", 1),
+    "not all looked for": wording.not_all_looked_for(2),
     "not looked for": wording.not_looked_for("promotion", wording.NOT_TRACED),
     "no argument": wording.no_argument("parms", ["params", "batch"]),
     "no argument at all": wording.no_argument("x", []),

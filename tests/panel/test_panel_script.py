@@ -32,3 +32,9 @@ def test_the_script_comes_with_its_style(panel):
     _, [script, style] = dispatch.answer(panel._programs, "script", {"doc": "panel"})
     assert gzip.decompress(script).decode() == assets.text("panel.js")
     assert gzip.decompress(style).decode() == assets.text("panel.css")
+
+
+@pytest.mark.parametrize("name", assets.scripts())
+def test_a_tabs_script_makes_elements_only_as_the_panel_shares_how(name):
+    """A `key` behind a spread becomes a call of createElement, which no panel shares: the tab would stay empty."""
+    assert ".createElement)" not in assets.text(f"{name}.js")

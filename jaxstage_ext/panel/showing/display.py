@@ -222,7 +222,7 @@ def open_beside(programs: Programs) -> tuple[str, bool]:
 
 
 def live_panel(programs: Programs) -> Panel | None:
-    """A new panel over these Programs in no cell that is known here; None where panels were not built, which is said."""
+    """A new panel over these Programs, of no cell that is known here; None, said in a line, where none was built."""
     shown = _open_panel(programs, False, None)
     return shown.panel if shown else None
 

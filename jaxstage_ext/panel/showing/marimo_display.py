@@ -38,7 +38,7 @@ def is_here() -> bool:
 
 
 def shown(programs: Programs, still: Callable[[], str] | None = None) -> Panel | StillForm:
-    """What `_display_` gives: the live panel, or a form that stands still, `still` if given, where there can be none."""
+    """What `_display_` gives: the live panel; where there can be none, a form that stands still, `still` if given."""
     panel = _live(programs) if is_here() else None
     if panel is None:
         return StillForm(still() if still else static_bundle(programs).get("text/html", ""))

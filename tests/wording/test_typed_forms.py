@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Iterator
@@ -20,10 +21,12 @@ MAGIC = re.compile(r"(?<![\w%])%{1,2}(?:config|timeline|targets|compile|inspect|
 NAMED = re.compile(r"jaxstage_ext\.(\w+)(?:\((.*?)\))?")
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        if file.relative_to(PACKAGE).parts[0] not in FOR_IPYTHON:
-            yield str(file.relative_to(PACKAGE)), ast.parse(file.read_text("utf-8"))
+@functools.cache
+def trees() -> list[tuple[str, ast.Module]]:
+    """The modules that may have a magic or its Python form."""
+    files = [file.relative_to(PACKAGE) for file in sorted(PACKAGE.rglob("*.py"))]
+    sources = {str(file): (PACKAGE / file).read_text("utf-8") for file in files if file.parts[0] not in FOR_IPYTHON}
+    return [(file, ast.parse(text)) for file, text in sources.items() if MAGIC.search(text) or "typed(" in text]
 
 
 def typed_calls(tree: ast.Module) -> list[ast.Call]:

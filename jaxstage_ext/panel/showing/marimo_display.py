@@ -32,9 +32,18 @@ class StillForm:
 
 
 def is_here() -> bool:
-    """Whether this thread runs the cells of a marimo notebook, and not those of a script."""
+    """Whether this thread runs the cells of a marimo notebook that a page shows: no script, and no export."""
     marimo = sys.modules.get("marimo")
-    return marimo is not None and bool(marimo.running_in_notebook())
+    return marimo is not None and bool(marimo.running_in_notebook()) and not _is_exported()
+
+
+def _is_exported() -> bool:
+    """Whether `marimo export` runs the notebook: its file has no kernel, and it alone is refused virtual files."""
+    context = sys.modules.get("marimo._runtime.context")
+    try:
+        return context is not None and not context.get_context().virtual_files_supported
+    except Exception:  # a marimo that has moved it
+        return False
 
 
 def shown(programs: Programs, still: Callable[[], str] | None = None) -> Panel | StillForm:

@@ -61,6 +61,10 @@ function standIn(el: HTMLElement, progress: () => string, said: string, retry?: 
   return () => clearInterval(timer);
 }
 
+/** A page that marimo exported from a running notebook has the model and no kernel. */
+const isExported = (): boolean => "__MARIMO_STATIC__" in globalThis;
+const NO_KERNEL = "This page was saved without its kernel: open the notebook to see the panel.";
+
 /** What sooner is there needs no word. */
 const SOON_MS = 300;
 const TICK_MS = 200;
@@ -100,6 +104,7 @@ export default function stub() {
         end = standIn(el, () => progressText(model.get("state"), isAnswering ? came : null), said, retry);
       };
       const draw = async () => {
+        if (isExported()) return show(false, NO_KERNEL);
         const timer = setTimeout(() => show(true, "Loading the panel…"), SOON_MS);
         const settle = () => {
           clearTimeout(timer);

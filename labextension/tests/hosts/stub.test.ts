@@ -169,3 +169,14 @@ test("a state of another form draws nothing and breaks nothing", async () => {
   }
   vi.useRealTimers();
 });
+
+test("a page that marimo exported says that it has no kernel, and asks for nothing", async () => {
+  vi.stubGlobal("__MARIMO_STATIC__", {});
+  const model = new FakeModel("waits");
+  const { el, remove } = drawn(model);
+  await vi.waitFor(() => expect(el.textContent).toContain("saved without its kernel"));
+  expect(model.asked).toEqual([]);
+  expect(el.querySelector("button")).toBeNull();
+  remove();
+  vi.unstubAllGlobals();
+});

@@ -10,13 +10,12 @@ import ast
 import functools
 import linecache
 import os
-import re
 import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
 MARK = "__marimo__cell_"
-_FILE = re.compile(rf"{MARK}(.+?)_\.py\Z")
+_END = "_.py"
 _UNNAMED = ("_", "__")
 _CELLS = ("cell", "function", "class_definition")
 """Decorators of an app's cells."""
@@ -48,13 +47,13 @@ def label_of(file: str) -> str | None:
 
     Of a cell that is not in the notebook's file, or is there several times, it is marimo's own name, `cell Hbol`.
     """
-    found = _FILE.search(file) if MARK in file else None
-    if found is None:
+    base = os.path.basename(file)
+    if not (base.startswith(MARK) and base.endswith(_END)):
         return None
     name = _written_name(file)
     if name is not None:
         _known[file] = name
-    return name or _known.get(file) or f"cell {found[1]}"
+    return name or _known.get(file) or f"cell {base[len(MARK) : -len(_END)]}"
 
 
 def _written_name(file: str) -> str | None:

@@ -1,11 +1,11 @@
-"""The folder of a kernel's cells, "ipykernel_123", in what is kept for other kernels: there it is "ipykernel_000"."""
+"""The folder of a kernel's cells in what is kept for other kernels: "ipykernel_000" for "ipykernel_123", of marimo too."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-_FOLDER = re.compile(rb"ipykernel_\d+")
+_FOLDER = re.compile(rb"(?:ipykernel|marimo)_\d+")
 
 
 @dataclass(frozen=True)

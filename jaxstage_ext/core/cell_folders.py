@@ -1,4 +1,4 @@
-"""The folder of a kernel's cells in what is kept for other kernels: "ipykernel_000" for "ipykernel_123"; marimo's too."""
+"""The folder of a kernel's cells, in what is kept for other kernels "ipykernel_000" for "ipykernel_123"; marimo's too."""
 
 from __future__ import annotations
 

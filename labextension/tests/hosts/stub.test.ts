@@ -180,3 +180,17 @@ test("a page that marimo exported says that it has no kernel, and asks for nothi
   remove();
   vi.unstubAllGlobals();
 });
+
+test("a panel whose kernel was busy for long is drawn when the late reply comes", async () => {
+  vi.useFakeTimers();
+  const model = new FakeModel("waits");
+  const { el, remove } = drawn(model);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(el.textContent).toContain("did not answer");
+  vi.useRealTimers();
+  model.heal();
+  model.emit("msg:custom", { kind: "reply", id: model.asked[0]?.id, result: {} }, [gz("js"), gz(".x {}")]);
+  await vi.waitFor(() => expect(el.textContent).toBe("drawn"));
+  expect(model.asked.length).toBe(3);
+  remove();
+});

@@ -1,4 +1,7 @@
-"""The folder of a kernel's cells, in what is kept for other kernels "ipykernel_000" for "ipykernel_123"; marimo's too."""
+"""The folder of a kernel's cells, "ipykernel_123" or marimo's "marimo_123", in what is kept for other kernels.
+
+There it is "ipykernel_000".
+"""
 
 from __future__ import annotations
 

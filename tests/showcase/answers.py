@@ -1,0 +1,26 @@
+"""The answers of a notebook's pictures, asked in its kernel by one cell at its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.showcase.picture import Picture
+
+MARK = "answers of pictures: "
+
+
+def asking(pictures: Sequence[Picture]) -> str:
+    """The source of a cell that prints the answer of each."""
+    lines = [f"{one.name!r}: str({one.answer})," for one in pictures]
+    return "\n".join(["import json", f"print({MARK!r} + json.dumps({{", *lines, "}))"])
+
+
+def read_answers(outputs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The answers by the names of pictures, from what that cell left. Raises ValueError where it failed."""
+    text = "".join("".join(one.get("text", "")) for one in outputs)
+    if MARK not in text:
+        raise ValueError(f"the notebook gave no answers:\n{json.dumps(outputs)[-3000:]}")
+    answers: dict[str, str] = json.loads(text.split(MARK)[1].splitlines()[0])
+    return {name: " ".join(answer.split()) for name, answer in answers.items()}

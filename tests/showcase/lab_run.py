@@ -1,0 +1,88 @@
+"""A notebook run in a real JupyterLab, its panels pictured and its answers read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+from playwright.sync_api import Locator, sync_playwright
+
+from tests.browser.conftest import ARGUMENTS, chromium
+from tests.browser.notebook_page import NotebookPage, settle
+from tests.browser.servers import Server, running
+from tests.showcase.answers import asking, read_answers
+from tests.showcase.picture import Picture
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+WIDTH, HEIGHT, SCALE = 1180, 1100, 1.0
+"""CSS pixels of the window, in which a panel is 1,000 wide, and dots a pixel."""
+NO_WINDOWING = {"windowingMode": "none"}
+"""JupyterLab takes cells out of the page that are out of sight; here all stay in it."""
+OUTPUTS = "at => window.jupyterapp.shell.currentWidget.content.widgets.at(at).model.outputs.toJSON()"
+PATIENCE = 900_000
+"""Milliseconds for a compile that a tab starts."""
+
+
+@contextlib.contextmanager
+def laboratory() -> Iterator[tuple[Server, Browser]]:
+    """A JupyterLab server and a Chromium."""
+    with tempfile.TemporaryDirectory(prefix="jaxstage-") as folder, sync_playwright() as playwright:
+        home = Path(folder)
+        settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+        settings.mkdir(parents=True)
+        (settings / "tracker.jupyterlab-settings").write_text(json.dumps(NO_WINDOWING))
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        with running("lab", home) as server:
+            yield server, browser
+        browser.close()
+
+
+def taken(server: Server, browser: Browser, path: Path, pictures: Sequence[Picture]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """PNG files and answers by the names of a notebook's pictures, after a run of all its cells."""
+    notebook = _written(server.folder, path, pictures)
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE)
+    open_notebook = NotebookPage(page, server, path.name)
+    open_notebook.open()
+    open_notebook.theme("Light")
+    if page.locator("#jp-left-stack:visible").count():
+        open_notebook.command("application:toggle-left-area")
+    open_notebook.run_all()
+    answers = read_answers(page.evaluate(OUTPUTS, -1))
+    cells = [cell["id"] for cell in notebook.cells]
+    images = {one.name: _picture(page.locator(".jp-Notebook .jp-Cell").nth(cells.index(one.cell)), one) for one in pictures}
+    if open_notebook.errors:
+        raise RuntimeError("\n".join(open_notebook.errors))
+    page.close()
+    server.stop_kernel(path.name)
+    return images, answers
+
+
+def _written(folder: Path, path: Path, pictures: Sequence[Picture]) -> nbformat.NotebookNode:
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(asking(pictures)))
+    nbformat.write(notebook, folder / path.name)
+    shutil.copytree(path.parent / "images", folder / "images", dirs_exist_ok=True)
+    return notebook
+
+
+def _picture(cell: Locator, picture: Picture) -> bytes:
+    panel = cell.locator(".jaxstage").first
+    panel.wait_for(timeout=PATIENCE)
+    for selector in (*([f'[role="tab"][data-view="{picture.view}"]'] if picture.view else []), *picture.clicks):
+        panel.locator(selector).first.click()
+        settle(panel, PATIENCE)
+    settle(panel, PATIENCE)
+    panel.page.mouse.move(2, 2)
+    panel.scroll_into_view_if_needed()
+    box = panel.bounding_box()
+    assert box is not None
+    print(picture.name, box)
+    return panel.screenshot()

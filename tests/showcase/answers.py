@@ -1,4 +1,4 @@
-"""The answers of a notebook's pictures, asked in its kernel by one cell at its end."""
+"""Answers of a notebook's pictures, asked in its kernel by one cell at its end."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.showcase.picture import Picture
-
 MARK = "answers of pictures: "
 
 
-def asking(pictures: Sequence[Picture]) -> str:
-    """The source of a cell that prints the answer of each."""
-    lines = [f"{one.name!r}: str({one.answer})," for one in pictures]
+def asking(expressions: Mapping[str, str]) -> str:
+    """The source of a cell that prints the value of each expression, by its name."""
+    lines = [f"    {name!r}: str({expression})," for name, expression in expressions.items()]
     return "\n".join(["import json", f"print({MARK!r} + json.dumps({{", *lines, "}))"])
 
 
 def read_answers(outputs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The answers by the names of pictures, from what that cell left. Raises ValueError where it failed."""
+    """The answers by their names, from what that cell left. Raises ValueError where it failed."""
     text = "".join("".join(one.get("text", "")) for one in outputs)
     if MARK not in text:
         raise ValueError(f"the notebook gave no answers:\n{json.dumps(outputs)[-3000:]}")

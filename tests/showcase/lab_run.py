@@ -27,6 +27,10 @@ WIDTH, HEIGHT, SCALE = 1180, 1100, 1.0
 NO_WINDOWING = {"windowingMode": "none"}
 """JupyterLab takes cells out of the page that are out of sight; here all stay in it."""
 OUTPUTS = "at => window.jupyterapp.shell.currentWidget.content.widgets.at(at).model.outputs.toJSON()"
+FAILED = """() => window.jupyterapp.shell.currentWidget.content.widgets
+    .filter(cell => cell.model.outputs && !(cell.model.getMetadata('tags') ?? []).includes('raises-exception'))
+    .flatMap(cell => cell.model.outputs.toJSON().filter(one => one.output_type === 'error'))
+    .map(one => one.traceback.join('\\n'))"""
 PATIENCE = 900_000
 """Milliseconds for a compile that a tab starts."""
 
@@ -45,7 +49,9 @@ def laboratory() -> Iterator[tuple[Server, Browser]]:
         browser.close()
 
 
-def taken(server: Server, browser: Browser, path: Path, pictures: Sequence[Picture]) -> tuple[dict[str, bytes], dict[str, str]]:
+def taken(
+    server: Server, browser: Browser, path: Path, pictures: Sequence[Picture]
+) -> tuple[dict[str, bytes], dict[str, str]]:
     """PNG files and answers by the names of a notebook's pictures, after a run of all its cells."""
     notebook = _written(server.folder, path, pictures)
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE)
@@ -55,9 +61,12 @@ def taken(server: Server, browser: Browser, path: Path, pictures: Sequence[Pictu
     if page.locator("#jp-left-stack:visible").count():
         open_notebook.command("application:toggle-left-area")
     open_notebook.run_all()
+    if failed := page.evaluate(FAILED):
+        raise RuntimeError("\n".join([path.name, *failed]))
     answers = read_answers(page.evaluate(OUTPUTS, -1))
     cells = [cell["id"] for cell in notebook.cells]
-    images = {one.name: _picture(page.locator(".jp-Notebook .jp-Cell").nth(cells.index(one.cell)), one) for one in pictures}
+    shown = page.locator(".jp-Notebook .jp-Cell")
+    images = {one.name: _picture(shown.nth(cells.index(one.cell)), one) for one in pictures}
     if open_notebook.errors:
         raise RuntimeError("\n".join(open_notebook.errors))
     page.close()
@@ -67,22 +76,23 @@ def taken(server: Server, browser: Browser, path: Path, pictures: Sequence[Pictu
 
 def _written(folder: Path, path: Path, pictures: Sequence[Picture]) -> nbformat.NotebookNode:
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell(asking(pictures)))
+    notebook.cells.append(nbformat.v4.new_code_cell(asking({one.name: one.answer for one in pictures})))
     nbformat.write(notebook, folder / path.name)
     shutil.copytree(path.parent / "images", folder / "images", dirs_exist_ok=True)
     return notebook
 
 
 def _picture(cell: Locator, picture: Picture) -> bytes:
+    """The panel of a cell, at the tab, once nothing in it is being computed."""
     panel = cell.locator(".jaxstage").first
     panel.wait_for(timeout=PATIENCE)
-    for selector in (*([f'[role="tab"][data-view="{picture.view}"]'] if picture.view else []), *picture.clicks):
-        panel.locator(selector).first.click()
-        settle(panel, PATIENCE)
     settle(panel, PATIENCE)
+    tab = panel.locator(f'[role="tab"][data-view="{picture.view}"]')
+    for locator in (*tab.all(), *(panel.locator(selector).first for selector in picture.clicks)):
+        locator.click()
+        settle(panel, PATIENCE)
     panel.page.mouse.move(2, 2)
-    panel.scroll_into_view_if_needed()
-    box = panel.bounding_box()
-    assert box is not None
-    print(picture.name, box)
+    settle(panel, PATIENCE)
+    if panel.get_by_text("computing").count():
+        raise RuntimeError(f"{picture.name}: something is still being computed")
     return panel.screenshot()

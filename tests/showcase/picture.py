@@ -20,19 +20,17 @@ class Picture:
       cell: id of the code cell whose panel it is; the picture's own cell follows it.
       title: what is seen, the beginning of the alternative text.
       answer: a Python expression of the notebook's names, evaluated at its end: one sentence without measured times.
-      view: the tab that is opened; "" for the one that opens by itself.
+      view: the tab, a folder of `labextension/src/tabs/`.
       clicks: selectors in the panel that are clicked afterwards, in order.
-      height: most CSS pixels from the top of the panel.
     """
 
     name: str
     notebook: str
     cell: str
     title: str
+    view: str
     answer: str
-    view: str = ""
     clicks: tuple[str, ...] = ()
-    height: int = 720
 
     @property
     def file(self) -> Path:

@@ -51,14 +51,22 @@ def _take(pictures: Sequence[Picture], stale_only: bool) -> int:
     notebooks = dict.fromkeys(
         one.notebook for one in pictures if not stale_only or staleness(one, records.get(one.name))
     )
+    failed = []
     with laboratory() as (server, browser):
         for notebook in notebooks:
             began = time.monotonic()
             chosen = [one for one in PICTURES if one.notebook == notebook]
-            sizes = recorded(chosen, *taken(server, browser, chosen[0].path, chosen))
-            took = time.monotonic() - began
-            print(f"{notebook}: {', '.join(f'{name} {size // 1000} kB' for name, size in sizes.items())}, {took:.0f} s")
-    return 0
+            try:
+                sizes = recorded(chosen, *taken(server, browser, chosen[0].path, chosen))
+            except Exception as error:  # the others are taken all the same
+                failed.append(notebook)
+                print(f"{notebook}: {type(error).__name__}: {error}", flush=True)
+                continue
+            each = ", ".join(f"{name} {size // 1000} kB" for name, size in sizes.items())
+            print(f"{notebook}: {each}, {time.monotonic() - began:.0f} s", flush=True)
+    if failed:
+        print(f"Not taken: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 def _gallery(words: tuple[str, ...]) -> int:

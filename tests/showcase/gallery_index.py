@@ -12,14 +12,15 @@ _INDEX = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file:">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>JAXStage gallery</title>
 <style>
 :root {{ color-scheme: light dark }}
 body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem }}
-ul {{ display: grid; gap: 2rem; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); list-style: none; padding: 0 }}
+ul {{ display: grid; gap: 2rem; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)) }}
+ul {{ list-style: none; padding: 0 }}
 img {{ border: 1px solid #8886; height: auto; width: 100% }}
 h2 {{ font-size: 1.05rem; margin: 0 0 .5rem }}
 p {{ margin: .5rem 0; overflow-wrap: anywhere }}
@@ -34,6 +35,7 @@ p {{ margin: .5rem 0; overflow-wrap: anywhere }}
 </body>
 </html>
 """
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file:"
 _ENTRY = """<li>
 <h2><a href="{page}">{question}</a></h2>
 {thumbnail}<p>{answer}</p>
@@ -60,7 +62,7 @@ def questions(readme: str) -> dict[str, str]:
 
 
 def index_html(entries: Sequence[GalleryEntry]) -> str:
-    return _INDEX.format(entries="\n".join(map(_entry, entries)))
+    return _INDEX.format(policy=_POLICY, entries="\n".join(map(_entry, entries)))
 
 
 def write_index(folder: Path, entries: Sequence[GalleryEntry]) -> Path:

@@ -85,7 +85,7 @@ def _written(folder: Path, path: Path, pictures: Sequence[Picture]) -> nbformat.
 def _picture(cell: Locator, picture: Picture) -> bytes:
     """The panel of a cell, at the tab, once nothing in it is being computed."""
     panel = cell.locator(".jaxstage").first
-    panel.wait_for(timeout=PATIENCE)
+    panel.wait_for()
     settle(panel, PATIENCE)
     tab = panel.locator(f'[role="tab"][data-view="{picture.view}"]')
     for locator in (*tab.all(), *(panel.locator(selector).first for selector in picture.clicks)):

@@ -39,7 +39,7 @@ PICTURES = (
         "where-6",
         "The Answers tab of a flax transformer's training step for an H100",
         "answers",
-        "' '.join(ins.answers['answer'])",
+        "' '.join(list(ins.answers['answer'])[:3])",
     ),
     Picture(
         "memory",
@@ -48,14 +48,6 @@ PICTURES = (
         "The Memory tab",
         "memory",
         "ins.memory.fit.text",
-    ),
-    Picture(
-        "cost",
-        "04_where_the_time_and_memory_go",
-        "where-6",
-        "The Cost tab",
-        "cost",
-        "ins.cost.headline + ins.cost.roofline.verdict",
     ),
     Picture(
         "collectives",
@@ -71,8 +63,17 @@ PICTURES = (
         "sharding-4",
         "The Shardings tab, with the map of one matrix",
         "shardings",
-        "f'down is {ins.shardings[\"down\"]}'",
+        'next(f\'{row["value"]} is sharded {row["sharding"]}, chosen by {row["chosen by"]}, each part on'
+        " {row[\"copies\"]} devices.' for row in ins.shardings.table.rows() if row['value'] == 'down')",
         clicks=('[role="row"]:has-text("down")',),
+    ),
+    Picture(
+        "predicted",
+        "05_sharding_and_collectives",
+        "sharding-30",
+        "The predicted timeline of gradients on eight H100s",
+        "timeline",
+        "next(line for line in str(by_batch.predicted).splitlines() if 'nothing ran' in line)",
     ),
     Picture(
         "timeline",
@@ -102,18 +103,11 @@ PICTURES = (
     Picture(
         "options",
         "08_what_was_xla_given",
-        "c05",
-        "The Options tab",
+        "c04",
+        "The Options tab of a training step",
         "options",
-        "str(ins.options)",
-    ),
-    Picture(
-        "option_sets",
-        "08_what_was_xla_given",
-        "c18",
-        "The Compare tab of one function compiled with two sets of options",
-        "compare",
-        "str(sets.compare())[:800]",
+        '\', \'.join(f\'{row["option"]} is {row["value"]} by {row["from"]}\' for row in ins.options.rows()'
+        " if row['from'] != 'JAX') + '; JAX set the others.'",
     ),
     Picture(
         "findings",
@@ -122,7 +116,7 @@ PICTURES = (
         "The Findings tab of a training step, each change tried",
         "findings",
         "f'{donation.text} {donation.try_().text}'",
-        clicks=('[data-kind="missing donation"] .jxs-finding-head',),
+        clicks=('[data-kind="missing donation"] .jxs-finding-head', '.jxs-current button:has-text("Try it")'),
     ),
     Picture(
         "which_sharding",
@@ -130,15 +124,15 @@ PICTURES = (
         "which-05",
         "The map of the layouts of a training step on eight v5e chips",
         "sharding_search",
-        "str(layouts)[:300] + str(layouts.sentences())",
+        "' '.join(str(layouts).split()).split('. ')[0] + '.'",
     ),
     Picture(
         "processes",
         "11_several_processes",
-        "processes-10",
+        "processes-11",
         "The panel of a step compiled in two processes",
         "compare",
-        "str(differ.processes)[:1500]",
+        "differ.processes.verdict",
     ),
     Picture(
         "compare",
@@ -147,13 +141,5 @@ PICTURES = (
         "The Compare tab of one training step on four machines of eight devices",
         "compare",
         "'Does it fit? ' + ', '.join(f'{row[\"target\"]}: {row[\"fits\"]}' for row in first.compare().rows())",
-    ),
-    Picture(
-        "predicted",
-        "02_hardware_you_do_not_have",
-        "hardware-18",
-        "The predicted timeline",
-        "timeline",
-        "str([(k, v.predicted.headline) for k,v in second.targets.items()])",
     ),
 )

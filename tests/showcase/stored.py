@@ -15,7 +15,7 @@ from tests.showcase.picture import ROOT, Picture
 from tests.showcase.records import PictureRecord
 
 README = ROOT / "README.md"
-CAPTION = "*Saved picture of the panel above, for who does not run it.*"
+CAPTION = "*A saved picture of the panel above.*"
 
 
 def alternative(picture: Picture, record: PictureRecord) -> str:

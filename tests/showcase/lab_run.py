@@ -27,6 +27,13 @@ WIDTH, HEIGHT, SCALE = 1180, 1100, 1.0
 NO_WINDOWING = {"windowingMode": "none"}
 """JupyterLab takes cells out of the page that are out of sight; here all stay in it."""
 OUTPUTS = "at => window.jupyterapp.shell.currentWidget.content.widgets.at(at).model.outputs.toJSON()"
+NEXT_TO_RUN = """() => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const at = content.widgets.findIndex(cell => cell.model.type === 'code' && cell.model.executionCount === null);
+    if (at >= 0) content.activeCellIndex = at;
+    return at >= 0;
+}"""
+"""Makes the first cell that has not run the active one; whether there is one."""
 FAILED = """() => window.jupyterapp.shell.currentWidget.content.widgets
     .filter(cell => cell.model.outputs && !(cell.model.getMetadata('tags') ?? []).includes('raises-exception'))
     .flatMap(cell => cell.model.outputs.toJSON().filter(one => one.output_type === 'error'))
@@ -60,9 +67,7 @@ def taken(
     open_notebook.theme("Light")
     if page.locator("#jp-left-stack:visible").count():
         open_notebook.command("application:toggle-left-area")
-    open_notebook.run_all()
-    if failed := page.evaluate(FAILED):
-        raise RuntimeError("\n".join([path.name, *failed]))
+    _run_all(open_notebook)
     answers = read_answers(page.evaluate(OUTPUTS, -1))
     cells = [cell["id"] for cell in notebook.cells]
     shown = page.locator(".jp-Notebook .jp-Cell")
@@ -72,6 +77,15 @@ def taken(
     page.close()
     server.stop_kernel(path.name)
     return images, answers
+
+
+def _run_all(notebook: NotebookPage) -> None:
+    """Run all cells. JupyterLab stops after one that raises as it should; it goes on below that."""
+    notebook.run_all()
+    while not (failed := notebook.page.evaluate(FAILED)) and notebook.page.evaluate(NEXT_TO_RUN):
+        notebook.command("notebook:run-all-below")
+    if failed:
+        raise RuntimeError("\n".join([notebook.name, *failed]))
 
 
 def _written(folder: Path, path: Path, pictures: Sequence[Picture]) -> nbformat.NotebookNode:
@@ -87,7 +101,7 @@ def _picture(cell: Locator, picture: Picture) -> bytes:
     panel = cell.locator(".jaxstage").first
     panel.wait_for()
     settle(panel, PATIENCE)
-    tab = panel.locator(f'[role="tab"][data-view="{picture.view}"]')
+    tab = panel.locator(f'[role="tab"][data-view="{picture.view}"][aria-selected="false"]')
     for locator in (*tab.all(), *(panel.locator(selector).first for selector in picture.clicks)):
         locator.click()
         settle(panel, PATIENCE)

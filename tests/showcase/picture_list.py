@@ -131,7 +131,7 @@ PICTURES = (
         "11_several_processes",
         "processes-11",
         "The panel of a step compiled in two processes",
-        "compare",
+        "code",
         "differ.processes.verdict",
     ),
     Picture(

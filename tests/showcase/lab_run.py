@@ -27,13 +27,8 @@ WIDTH, HEIGHT, SCALE = 1180, 1100, 1.0
 NO_WINDOWING = {"windowingMode": "none"}
 """JupyterLab takes cells out of the page that are out of sight; here all stay in it."""
 OUTPUTS = "at => window.jupyterapp.shell.currentWidget.content.widgets.at(at).model.outputs.toJSON()"
-NEXT_TO_RUN = """() => {
-    const { content } = window.jupyterapp.shell.currentWidget;
-    const at = content.widgets.findIndex(cell => cell.model.type === 'code' && cell.model.executionCount === null);
-    if (at >= 0) content.activeCellIndex = at;
-    return at >= 0;
-}"""
-"""Makes the first cell that has not run the active one; whether there is one."""
+HAVE_RUN = """() => window.jupyterapp.shell.currentWidget.content.widgets
+    .every(cell => cell.model.type !== 'code' || typeof cell.model.executionCount === 'number')"""
 FAILED = """() => window.jupyterapp.shell.currentWidget.content.widgets
     .filter(cell => cell.model.outputs && !(cell.model.getMetadata('tags') ?? []).includes('raises-exception'))
     .flatMap(cell => cell.model.outputs.toJSON().filter(one => one.output_type === 'error'))
@@ -80,10 +75,12 @@ def taken(
 
 
 def _run_all(notebook: NotebookPage) -> None:
-    """Run all cells. JupyterLab stops after one that raises as it should; it goes on below that."""
+    """Run all cells. JupyterLab's command ends at one that raises as it should, and the cells go on."""
     notebook.run_all()
-    while not (failed := notebook.page.evaluate(FAILED)) and notebook.page.evaluate(NEXT_TO_RUN):
-        notebook.command("notebook:run-all-below")
+    if not (failed := notebook.page.evaluate(FAILED)):
+        notebook.page.wait_for_function(HAVE_RUN, timeout=PATIENCE, polling=100)
+        notebook.wait_idle()
+        failed = notebook.page.evaluate(FAILED)
     if failed:
         raise RuntimeError("\n".join([notebook.name, *failed]))
 

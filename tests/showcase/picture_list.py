@@ -34,6 +34,14 @@ PICTURES = (
         "str(ins.kernels).splitlines()[0]",
     ),
     Picture(
+        "findings",
+        "04_where_the_time_and_memory_go",
+        "where-6",
+        "The Findings tab of a flax transformer's training step for an H100",
+        "findings",
+        "f'{ins.findings[0].text} The change: {ins.findings[0].change.in_line if ins.findings[0].change else \"\"}'",
+    ),
+    Picture(
         "answers",
         "04_where_the_time_and_memory_go",
         "where-6",
@@ -110,10 +118,10 @@ PICTURES = (
         " if row['from'] != 'JAX') + '; JAX set the others.'",
     ),
     Picture(
-        "findings",
+        "tried",
         "09_what_should_i_change",
         "change-04",
-        "The Findings tab of a training step, each change tried",
+        "The Findings tab of a training step, with what each change gave when it was tried",
         "findings",
         "f'{donation.text} {donation.try_().text}'",
         clicks=('[data-kind="missing donation"] .jxs-finding-head', '.jxs-current button:has-text("Try it")'),

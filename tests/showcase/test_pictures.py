@@ -94,7 +94,7 @@ def test_is_a_small_file_of_pixels_alone(picture: Picture) -> None:
     assert {name for name, _ in parts} <= PARTS
     width, height = struct.unpack(">II", parts[0][1][:8])
     assert width == 1000
-    assert height <= 740
+    assert height <= 960
 
 
 @pytest.mark.parametrize("notebook", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)

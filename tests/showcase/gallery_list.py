@@ -42,8 +42,7 @@ _OTHERS = {
     "02_hardware_you_do_not_have": "first.to_html(path)",
     "06_profile_a_step": "slow.timeline.to_html(path)",
     "07_why_did_it_compile_again": "history.to_html(path)",
-    "08_what_was_xla_given": "slow.to_html(path, all=True)",
     "10_which_sharding": "jaxstage_ext.Inspection.of(layouts.program).to_html(path, all=True)",
-    "11_several_processes": "differ.to_html(path, all=True)",
+    "11_several_processes": "differ.to_html(path)",
 }
 PAGES = tuple(GalleryPage(path.stem, _OTHERS.get(path.stem, _WHOLE)) for path in sorted(NOTEBOOKS.glob("*.ipynb")))

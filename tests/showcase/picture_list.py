@@ -89,8 +89,8 @@ PICTURES = (
         "c16",
         "The Timeline tab of a training loop",
         "timeline",
-        "f'while the device is idle, the host mostly runs {slow.timeline.headline.doing.name}'"
-        " f' ({slow.timeline.headline.host_line}).'",
+        'next(f\'the device idles while the host {row["host"]} ({row["line"]}).\''
+        " for row in slow.timeline.gaps().rows() if 'sleep' in str(row['host']))",
     ),
     Picture(
         "recompile",

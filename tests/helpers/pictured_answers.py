@@ -6,16 +6,18 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import version
 
+from jaxstage_ext.core.targets import packages
 from tests.showcase.picture import Picture
-from tests.showcase.picture_list import PICTURES
+from tests.showcase.picture_list import COMPILERS, PICTURES
 from tests.showcase.records import read_records
 
 
 def comparable_pictures(notebook: str) -> list[Picture]:
-    """Those of a notebook that were taken with the JAX and on the kind of processor that are here."""
+    """Those of a notebook that were taken with the JAX and on a processor as here, where their compilers are too."""
     here, records = (version("jax"), platform.machine()), read_records()
     mine = [one for one in PICTURES if one.notebook == notebook and one.name in records]
-    return [one for one in mine if (records[one.name].jax, records[one.name].machine) == here]
+    same = [one for one in mine if (records[one.name].jax, records[one.name].machine) == here]
+    return [one for one in same if not any(packages.find(kind).lacks for kind in COMPILERS.get(one.name, ()))]
 
 
 def expressions(notebook: str) -> dict[str, str]:

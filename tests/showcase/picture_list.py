@@ -151,3 +151,10 @@ PICTURES = (
         "'Does it fit? ' + ', '.join(f'{row[\"target\"]}: {row[\"fits\"]}' for row in first.compare().rows())",
     ),
 )
+
+COMPILERS = {
+    **dict.fromkeys(("findings", "answers", "memory", "predicted"), ("cuda",)),
+    "which_sharding": ("tpu",),
+    "compare": ("cuda", "tpu"),
+}
+"""The compilers of devices that are not here, as `packages.find` names them, without which a picture is another."""

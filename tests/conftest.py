@@ -125,7 +125,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     A name with an address in it differs from process to process, and pytest-xdist then runs nothing at all.
     """
-    left_out = {item for item in items if what_runs.is_deselected(item)}
+    left_out = what_runs.deselected(items)
     if left_out:
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from crossed import crossed
 
 from jaxstage_ext.core.derivative import rematerialization
 from jaxstage_ext.report.unavailable import Unavailable
@@ -53,8 +54,7 @@ def step(loss: Loss) -> Callable[[Any, jax.Array], Any]:
     return update
 
 
-@pytest.mark.parametrize("policy", rematerialization.POLICIES)
-@pytest.mark.parametrize("loss", [layers, scanned, attention, jitted], ids=lambda loss: loss.__name__)
+@pytest.mark.parametrize(("loss", "policy"), crossed([layers, scanned, attention, jitted], rematerialization.POLICIES))
 def test_it_is_what_jax_checkpoint_compiles_to(loss: Loss, policy: str) -> None:
     chosen = rematerialization.checkpoint_policy(policy)
     ours = rematerialization.with_policy(jax.jit(step(loss)).trace(W, X), chosen).lower().compile()

@@ -6,10 +6,13 @@ JAXSTAGE_SUITE is "oldest" or "newest" there. `make test-all`, and pytest by its
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import one_absent_target
 import pytest
+import seldom_cases
 
 TESTS = Path(__file__).parents[1]
 SUITE = os.environ.get("JAXSTAGE_SUITE", "")
@@ -56,6 +59,17 @@ ONCE = {
     "processes/test_meeting.py": "threads over a made store, free of JAX; real jobs are in test_divergences.py on both",
     "processes/test_value_flow.py": "reads source, free of JAX",
     "program/test_wording_is_free.py": "sentences, all replaced",
+    "core/options/test_file_options.py": "paths, which are ours; that options reach XLA is in test_build_options.py",
+    "core/targets/test_target.py": "names of targets; that both versions compile for them is in test_targets_truth.py",
+    "panel/test_given_away.py": "what is left out of saved forms, which are ours; that they are saved is on both",
+    "findings/test_looking_leaves_no_trace.py": "hostile/test_looks_disturb_nothing.py is on both",
+    "notebook/test_compiles_magic.py": "options and texts of a magic; what is logged is in compilation/ on both",
+    "notebook/test_profile_magic.py": "options and texts of a magic; what is recorded is in profiling/ on both",
+    "notebook/test_platform_note.py": "a note on packages that are installed",
+    "panel/test_front_end_kernel.py": "messages of a page; a cell's panel in a kernel is in notebook/ on both",
+    "processes/engines": "ipyparallel's engines; what they stage is in processes/ on both",
+    "core/layout/test_meshes.py": "words for meshes; that a mesh compiles on both is in test_targets_truth.py",
+    "compilation/test_listener_start.py": "kernels that import JAX before or after us; what is heard is on both",
     "truth/test_unknowns_decide.py": "made programs and golden files of both versions, in a room that is free of JAX",
 }
 """Folders and files of tests/, with the reason."""
@@ -92,10 +106,24 @@ def is_left_out(path: Path) -> bool:
     return not places.isdisjoint(ONCE) and str(name) not in ON_BOTH and name.name != "conftest.py"
 
 
+def deselected(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """The tests that wait for `make test-all`: of all that are collected those that a push does without."""
+    if not SUITE:
+        return set()
+    run = [item for item in items if not is_deselected(item)]
+    return {*items} - {*run} | one_absent_target.left_out(run, TESTS)
+
+
 def is_deselected(item: pytest.Item) -> bool:
-    """Whether a test waits for `make test-all`: `seldom` is, and in the oldest suite `once` and truth elsewhere."""
+    """Whether a test waits by itself: `seldom` ones do, and in the oldest suite `once` and truth elsewhere."""
     is_same = IS_OLDEST_SUITE and item.get_closest_marker("once") is not None
-    return bool(SUITE) and (item.get_closest_marker("seldom") is not None or is_same or is_elsewhere(item))
+    is_seldom = item.get_closest_marker("seldom") is not None or seldom_cases.is_seldom(name_of(item))
+    return is_seldom or is_same or is_elsewhere(item)
+
+
+def name_of(item: pytest.Item) -> str:
+    """FILE::TEST[CASE], relative to tests/."""
+    return os.path.relpath(item.path, TESTS) + "::" + item.nodeid.partition("::")[2]
 
 
 def is_elsewhere(item: pytest.Item) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from crossed import crossed
 from hostile_programs import Endless, Static, X, cases, nested
 
 from jaxstage_ext.api.inspect import inspect, run
@@ -93,10 +94,10 @@ PARTS = {
     "_error": "error",
 }
 """The functions of the summary's parts, and the key of what each gives."""
+ERRORS = (ValueError, SystemExit, RecursionError, MemoryError, StopIteration)
 
 
-@pytest.mark.parametrize("error", [ValueError, SystemExit, RecursionError, MemoryError, StopIteration])
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(("part", "error"), crossed(PARTS, ERRORS))
 def test_a_part_that_fails_says_so_in_one_line_and_the_others_are_shown(
     monkeypatch: pytest.MonkeyPatch, part: str, error: type[BaseException]
 ) -> None:

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from crossed import crossed
 
 from jaxstage_ext import inspect
 from jaxstage_ext.api.inspection import Inspection
@@ -77,8 +78,7 @@ def files_of_at_most(size: int, inspection: Inspection) -> Iterator[None]:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize("method", RECOMPILES)
-@pytest.mark.parametrize("size", [0, 70_000])
+@pytest.mark.parametrize(("size", "method"), crossed([70_000, 0], RECOMPILES))
 def test_what_a_limit_cuts_is_an_error_and_is_not_kept(method: str, size: int, tmp_path: Path) -> None:
     """Found on a disk of 2.5 MB: 91 of 239 passes as complete, 11 modules cut, and kept for later kernels."""
     cache.use_folder(tmp_path / "cache")

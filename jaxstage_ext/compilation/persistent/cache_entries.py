@@ -12,11 +12,10 @@ from jaxstage_ext.compilation.persistent import entry_check, record_store
 from jaxstage_ext.compilation.persistent.damaged_entries import ASIDE
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
-from jaxstage_ext.core.jax_private import jax_options, persistent_cache
+from jaxstage_ext.core.jax_private import jax_options
 from jaxstage_ext.core.jax_private.persistent_cache import SUFFIX, USED_SUFFIX
 
 _DIGEST = 64
-_COMPRESSIONS = {b"\x28\xb5\x2f\xfd": "zstandard", b"\x78": "zlib"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,6 @@ def _entry(
     seals: dict[str, str],
 ) -> CacheEntry:
     path, record = os.path.join(folder, key + SUFFIX), records.get(key)
-    compression = _compression(path) if status.st_size else ""
     seal = record.seal if record else None
     differs = seal is not None and seal.version[1] != status.st_size
     return CacheEntry(
@@ -139,8 +137,8 @@ def _entry(
         entry_check.check(path, seal, {sha for other, sha in seals.items() if other != key})
         if verify or differs
         else entry_check.known_check(path, seal),
-        not compression,
-        _other_version(record, compression),
+        entry_check.packing(path) == "",
+        _other_version(record, path),
         not os.access(path, os.W_OK),
         key + USED_SUFFIX not in names,
         key in seen.written and seal is not None and seal.version == entry_check.stat_version(status),
@@ -148,18 +146,7 @@ def _entry(
     )
 
 
-def _compression(path: str) -> str:
-    """What the file's first bytes say; "" where they are of no entry, "?" where it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(4)
-    except OSError:
-        return "?"
-    return next((name for first, name in _COMPRESSIONS.items() if start.startswith(first)), "")
-
-
-def _other_version(record: KeyRecord | None, compression: str) -> str:
+def _other_version(record: KeyRecord | None, path: str) -> str:
     if record is not None and record.jaxlib != jax_options.jaxlib_version():
         return f"jaxlib {record.jaxlib}"
-    known = compression in _COMPRESSIONS.values()
-    return compression if known and compression != persistent_cache.compression() else ""
+    return entry_check.other_packing(path)

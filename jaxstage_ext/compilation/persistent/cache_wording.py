@@ -21,6 +21,10 @@ from jaxstage_ext.report.text.units import duration, plural, scaled, share
 
 _RESET = "jax.experimental.compilation_cache.compilation_cache.reset_cache()"
 _NAMED = 3
+_PYTHONS = (
+    "Python 3.14 compresses entries with zstandard, older ones with zlib, under the same keys: each needs a folder "
+    "of its own"
+)
 _LEAST_FREE = 1_000_000
 """Bytes that an entry of a usual program needs."""
 _CAUSES = {
@@ -137,8 +141,10 @@ def _versions(report: CacheReport) -> Iterator[str]:
         versions = ", ".join(sorted({entry.other_version for entry in others}))
         yield (
             f"{plural(len(others), 'entry', 'entries')} ({_size(others)}) of another version ({versions}): this kernel "
-            "never reads them, and JAX does not remove them"
+            "cannot use them, and JAX does not remove them"
         )
+    if any(entry.other_version in (persistent_cache.ZLIB, persistent_cache.ZSTANDARD) for entry in others):
+        yield _PYTHONS
     unread = [
         entry
         for entry in report.entries

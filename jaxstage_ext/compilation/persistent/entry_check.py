@@ -25,7 +25,7 @@ class EntryCheck(enum.Enum):
 
     VERIFIED = "verified"
     NOT_VERIFIED = "not verified"
-    """It decompresses, and nobody recorded its checksum when it was written."""
+    """It decompresses, and nobody recorded its checksum when it was written; or nothing here can decompress it."""
     DAMAGED = "damaged"
     """It does not decompress, or its bytes changed although nothing wrote it."""
     CHANGED = "changed"
@@ -107,6 +107,23 @@ def check(path: str, seal: FileSeal | None, others: Collection[str] = ()) -> Ent
     return known
 
 
+def packing(path: str) -> str | None:
+    """What a file's first bytes say that it is compressed with; "" where they are of no entry, None of what cannot be
+    read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return persistent_cache.packing_of(file.read(4))
+    except OSError:
+        return None
+
+
+def other_packing(path: str) -> str:
+    """What an entry is compressed with where JAX in this kernel does not read that, whatever the key says; else ""."""
+    given = packing(path) or ""
+    return given if given != persistent_cache.packing() else ""
+
+
 def _data(path: str) -> bytes | None:
     """The bytes of a file; None of what cannot be read, such as a pipe, a device, or a file of many gigabytes."""
     try:
@@ -127,6 +144,8 @@ def _checked(data: bytes, now: Version, seal: FileSeal | None, name: str, others
     file = hashlib.sha256(data).hexdigest()
     if seal is not None and file == seal.sha256:
         return EntryCheck.VERIFIED
+    if not persistent_cache.can_unpack(data):
+        return EntryCheck.NOT_VERIFIED
     try:
         executable = persistent_cache.digest(data, name)
     except Exception:  # whatever the decompressor raises for damaged bytes

@@ -58,6 +58,8 @@ def _looked_up(folder: str, request: persistent_cache.CacheRequest) -> ExpectedO
     seconds = record.seconds if record else None
     if check is EntryCheck.DAMAGED:
         return ExpectedOutcome(folder, request.key, None, check, seconds, reason="its entry is damaged")
+    if other := entry_check.other_packing(path):
+        return ExpectedOutcome(folder, request.key, None, check, seconds, reason=outcomes.packed_otherwise(other))
     return ExpectedOutcome(folder, request.key, True, check, seconds)
 
 

@@ -90,6 +90,11 @@ def entry_path(folder: str, key: str) -> str:
     return os.path.join(folder, key + persistent_cache.SUFFIX)
 
 
+def packed_otherwise(packing: str) -> str:
+    """Why JAX does not read an entry that has the right key, as where Python 3.14 and an older one share a folder."""
+    return f"its entry is compressed with {packing}, which JAX does not read with this Python"
+
+
 def is_remote(folder: str) -> bool:
     """Whether a folder is in a store such as gs://."""
     return "://" in folder and not folder.startswith("file://")
@@ -172,8 +177,13 @@ def _outcome(observed: Observed, folder: str) -> tuple[CacheOutcome, str]:
     if observed.before is not None and after == observed.before:
         if persistent_cache.checks_contents():
             return CacheOutcome.UNKNOWN, "jax_compilation_cache_check_contents compiles to check the entry"
-        return CacheOutcome.UNREADABLE, ""
+        return CacheOutcome.UNREADABLE, _why_unreadable(observed)
     return _not_written(observed), ""
+
+
+def _why_unreadable(observed: Observed) -> str:
+    other = entry_check.other_packing(entry_path(observed.folder, observed.request.key))
+    return other and packed_otherwise(other)
 
 
 def _failed(error: BaseException, observed: Observed) -> tuple[CacheOutcome, str]:
@@ -205,7 +215,7 @@ def _explain(error: BaseException, where: str, observed: Observed) -> None:
 
 def _after_write(observed: Observed, after: Version | None) -> tuple[CacheOutcome, str]:
     if after is not None and after == observed.before:
-        return CacheOutcome.UNREADABLE, ""  # JAX leaves an entry that is there
+        return CacheOutcome.UNREADABLE, _why_unreadable(observed)  # JAX leaves an entry that is there
     if after is not None:
         return CacheOutcome.WRITTEN, ""
     state = persistent_cache.state()

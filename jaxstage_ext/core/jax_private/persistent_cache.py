@@ -26,6 +26,8 @@ _COMPILER = os.path.join("jax", "_src", "compiler.py")
 _PXLA = os.path.join("jax", "_src", "interpreters", "pxla.py")
 _DISPATCH = os.path.join("jax", "_src", "dispatch.py")
 _MOST_FRAMES = 40
+ZLIB, ZSTANDARD = "zlib", "zstandard"
+_FIRST_BYTES = {b"\x28\xb5\x2f\xfd": ZSTANDARD, b"\x78": ZLIB}
 SUFFIX, USED_SUFFIX = "-cache", "-atime"
 """What JAX adds to a key: for the entry, and for the file with the time of its last use, where the size is limited."""
 
@@ -145,8 +147,30 @@ def checks_contents() -> bool:
 
 
 def compression() -> str:
-    """What JAX compresses entries with, as its key names it: "zstandard" where that package is installed, or "zlib"."""
-    return "zstandard" if _cache_any.zstandard is not None else "zlib"
+    """What JAX's key of an entry says that it is compressed with: "zstandard" where that package is in use, or "zlib".
+
+    With Python 3.14 it says "zlib" of entries that Python's own zstd compresses: `packing`.
+    """
+    return ZLIB if _cache_any.zstandard is None else ZSTANDARD
+
+
+def packing() -> str:
+    """What JAX compresses entries with: "zstandard" by Python's zstd (3.14) or by that package, or "zlib"."""
+    return compression() if _python_zstd() is None else ZSTANDARD
+
+
+def packing_of(start: bytes) -> str:
+    """What an entry is compressed with, by its first four bytes; "" where they are of no entry."""
+    return next((name for first, name in _FIRST_BYTES.items() if start.startswith(first)), "")
+
+
+def can_unpack(entry: bytes) -> bool:
+    """Whether this kernel has what an entry says that it is compressed with; zlib is always there."""
+    return packing_of(entry[:4]) != ZSTANDARD or packing() == ZSTANDARD
+
+
+def _python_zstd() -> Any:
+    return getattr(_cache_any, "zstd", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +218,10 @@ def _holds(data: bytes, name: bytes) -> bool:
 
 
 def _unpacked(entry: bytes) -> Iterator[bytes]:
-    """What an entry holds, in pieces, unpacked as JAX does: by Python's zstd, zstandard, or else zlib."""
+    """What an entry holds, in pieces: of zlib, or of what JAX unpacks with, Python's zstd, zstandard or else zlib."""
     stream: Any
-    if (python := getattr(_cache_any, "zstd", None)) is not None:
+    is_zlib = packing_of(entry[:4]) == ZLIB
+    if (python := _python_zstd()) is not None and not is_zlib:
         stream, left = python.ZstdDecompressor(), entry
         while not stream.eof:
             yield stream.decompress(left, _PIECE)
@@ -204,7 +229,7 @@ def _unpacked(entry: bytes) -> Iterator[bytes]:
                 raise zlib.error("incomplete or truncated stream")
             left = b""
         return
-    if _cache_any.zstandard is not None:
+    if _cache_any.zstandard is not None and not is_zlib:
         with _cache_any.zstandard.ZstdDecompressor().stream_reader(entry) as reader:
             while piece := reader.read(_PIECE):
                 yield piece

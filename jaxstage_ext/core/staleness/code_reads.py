@@ -43,6 +43,9 @@ _SILENT = {"EXTENDED_ARG", "CACHE", "NOP", "PRECALL"}
 _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
 _CLOSURE = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
 _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "STORE_NAME"}
+_CONSTANT = {"LOAD_CONST", "LOAD_SMALL_INT"}
+_ANNOTATE = "__annotate__"
+"""The name of the code that computes a function's annotations, which no call runs (Python 3.14)."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -60,7 +63,7 @@ def _all_instructions(code: CodeType) -> Iterator[dis.Instruction]:
 
 
 def _inner(code: CodeType) -> Iterator[CodeType]:
-    return (const for const in code.co_consts if isinstance(const, CodeType))
+    return (const for const in code.co_consts if isinstance(const, CodeType) and const.co_name != _ANNOTATE)
 
 
 def lines_of_reads(code: CodeType, is_inner: bool = False) -> Iterator[tuple[Read, int]]:
@@ -87,11 +90,16 @@ def _steps(instructions: Sequence[dis.Instruction], position: int) -> Iterator[R
         if opname in ("LOAD_ATTR", "LOAD_METHOD"):
             yield ReadStep(argval, True)
             position += 1
-        elif opname == "LOAD_CONST" and _is_subscript(instructions[position + 1 : position + 2]):
+        elif _is_key(instructions[position]) and _is_subscript(instructions[position + 1 : position + 2]):
             yield ReadStep(argval, False)
             position += 2
         else:
             return
+
+
+def _is_key(instruction: dis.Instruction) -> bool:
+    """Whether it loads a constant that takes one part; a slice, a constant in Python 3.14, makes another value."""
+    return instruction.opname in _CONSTANT and not isinstance(instruction.argval, slice)
 
 
 def _is_subscript(following: Sequence[dis.Instruction]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,7 @@ def test_the_number_of_devices_is_named(folder: CacheFolder) -> None:
 
 
 def test_the_compression_is_named(folder: CacheFolder, tmp_path: Path) -> None:
-    """Installing `zstandard` loses every entry."""
+    """Installing `zstandard` loses every entry; Python 3.14 has zstd, and JAX does not look for that package."""
     (tmp_path / "zstandard.py").write_text(
         "import io, zlib\n"
         "class ZstdCompressor:\n    compress = staticmethod(zlib.compress)\n"
@@ -201,7 +202,8 @@ def test_the_compression_is_named(folder: CacheFolder, tmp_path: Path) -> None:
     )
     folder.process(CODE)
     said = folder.process(f"{CODE}{MISSED}", PYTHONPATH=os.pathsep.join([str(tmp_path), *__import__("sys").path]))
-    assert said == "WRITTEN [('COMPRESSION', 'compression', 'zlib', 'zstandard')]\n"
+    lost = "WRITTEN [('COMPRESSION', 'compression', 'zlib', 'zstandard')]\n"
+    assert said == (lost if sys.version_info < (3, 14) else "HIT []\n")
 
 
 def test_another_jaxlib_is_named(folder: CacheFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,7 @@ def test_zstandard_has_no_checksum_so_that_a_changed_entry_is_a_suspect(
     monkeypatch.setattr(
         persistent_cache, "digest", lambda data, name="": ExecutableDigest("another executable", 18, is_named=True)
     )
+    monkeypatch.setattr(persistent_cache, "can_unpack", lambda data: True)
     check = entry_check.check(str(folder.file(key)), record.seal)
     assert check is EntryCheck.CHANGED
     assert check.is_suspect

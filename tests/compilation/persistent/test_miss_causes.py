@@ -115,9 +115,8 @@ def test_states_are_what_this_kernel_saw(logged: CacheFolder) -> None:
 def test_an_entry_that_was_reported_as_damaged_stays_so(logged: CacheFolder) -> None:
     compile_step()
     [key] = logged.entries()
-    data = bytearray(logged.file(key).read_bytes())
-    data[len(data) // 2] ^= 1
-    logged.file(key).write_bytes(data)
+    data = logged.file(key).read_bytes()
+    logged.file(key).write_bytes(data[: len(data) // 2])
     compile_step()
     assert cache_report().table()["state"] == ["damaged"]
 

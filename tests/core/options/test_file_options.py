@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from absent import needs
+from crossed import crossed
 
 from jaxstage_ext import inspect
 from jaxstage_ext.core.options import autotune, file_options, xla_flags
@@ -31,6 +32,7 @@ xla_gpu_pgle_profile_file_or_directory_path xla_gpu_ptx_file xla_gpu_target_conf
 """.split()  # noqa: SIM905
 """The options of DebugOptions whose values are paths, read by hand in XLA's debug_options_flags.cc."""
 LIBTPU = ("xla_tpu_autofdo_proposed_layout_file", "xla_tpu_impure_latency_hiding_scheduler_profile_path")
+SPELLINGS = ("over.txtpb", "./over.txtpb", "sub/../over.txtpb", "a=b.txtpb", "sub/over.txtpb")
 CONFIG = "config { block_m: 32 block_n: 32 block_k: 64 split_k: 1 num_stages: 1 num_warps: 2 num_ctas: 1 }\n"
 
 
@@ -52,8 +54,7 @@ def test_the_flags_that_name_files_are_those_of_the_installed_xla() -> None:
     assert {name for name in known if flag_text.paths(name, "value")} == known & {*FILES}
 
 
-@pytest.mark.parametrize("name", sorted({*FILES} - autotune.FILES))
-@pytest.mark.parametrize("value", ["over.txtpb", "./over.txtpb", "sub/../over.txtpb", "a=b.txtpb", "sub/over.txtpb"])
+@pytest.mark.parametrize(("name", "value"), crossed(sorted({*FILES} - autotune.FILES), SPELLINGS))
 def test_paths_are_absolute_from_the_kernel_s_folder(name: str, value: str, folder: Path) -> None:
     for given in (file_options.checked(name, value), file_options.absolute({name: value})[name]):
         assert os.path.isabs(given)

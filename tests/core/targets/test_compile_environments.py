@@ -13,6 +13,7 @@ import jax
 import numpy as np
 import pytest
 from absent import needs
+from crossed import crossed
 
 from jaxstage_ext import inspect
 from jaxstage_ext.api.inspection import Inspection
@@ -72,8 +73,10 @@ def test_a_worker_has_the_environment_that_the_key_holds(monkeypatch: pytest.Mon
     assert decides["XLA_FLAGS"] == "--xla_cpu_enable_fast_math=true" and decides["PJRT_NPROC"] == "2"
 
 
-@pytest.mark.parametrize("variable", ["LIBTPU_INIT_ARGS", "XLA_FLAGS", "PJRT_NPROC", "TPU_MEGACORE"])
-@pytest.mark.parametrize("lane", [pool.COMPILE, pool.RECOMPILE])
+@pytest.mark.parametrize(
+    ("variable", "lane"),
+    crossed(["LIBTPU_INIT_ARGS", "XLA_FLAGS", "PJRT_NPROC", "TPU_MEGACORE"], [pool.COMPILE, pool.RECOMPILE]),
+)
 def test_a_warm_worker_of_another_environment_is_replaced(
     variable: str, lane: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

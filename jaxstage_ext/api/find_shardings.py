@@ -15,7 +15,7 @@ from jaxstage_ext.core.stage.stage_definition import LOWER
 from jaxstage_ext.core.stage.stage_error import without_our_frames
 from jaxstage_ext.core.targets.target import Target
 from jaxstage_ext.core.targets.worker_requests import USUAL, Limits
-from jaxstage_ext.panel.showing import display
+from jaxstage_ext.panel.showing import display, marimo_display
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.questions.named_dimensions import give_names
 from jaxstage_ext.program.searching.choice_checks import (
@@ -136,6 +136,10 @@ class ShardingSearch:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """The panel of its call, open at the map."""
         return display.mimebundle([self.program])
+
+    def _display_(self) -> Any:
+        """What marimo shows: the panel of its call, open at the map."""
+        return marimo_display.shown([self.program])
 
     def to_static_html(self) -> str:
         """The map and the best of each kind as HTML that runs no code."""

@@ -395,6 +395,12 @@ class Inspection(StagedCall):
             return {brief_text.MIME_TYPE: self._repr_llm_()}
         return display.mimebundle(list(self.program.targets.values()))
 
+    def _display_(self) -> Any:
+        """What marimo shows: the live panel."""
+        from jaxstage_ext.panel.showing import marimo_display
+
+        return marimo_display.shown(list(self.program.targets.values()))
+
     def __repr__(self) -> str:
         from jaxstage_ext.views import text
 

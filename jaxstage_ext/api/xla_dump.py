@@ -13,6 +13,7 @@ from jaxstage_ext.ir.dumps.dump_index import DumpedModule
 from jaxstage_ext.ir.module_pieces import ModulePiece
 from jaxstage_ext.report.table import Column, Table
 from jaxstage_ext.report.text.encodable import shown_name
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import plural, scaled
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class XlaDump:
 
 
 def _how_to_open(module: DumpedModule) -> str:
-    return f"To open one, give its name or number: %inspect FOLDER {module.number}, in Python dump[{module.name!r}]."
+    magic = typed(f"%inspect FOLDER {module.number}, in Python ", "")
+    return f"To open one, give its name or number: {magic}dump[{module.name!r}]."
 
 
 def _apart(modules: Sequence[DumpedModule]) -> str:
@@ -188,5 +190,5 @@ class ModulesInFile:
         return _together(self, [(number, len(module.data)) for number, module in enumerate(self.modules, 1)])
 
     def __repr__(self) -> str:
-        how = "To open one, give its number or name: %inspect FILE 1, in Python modules[1]."
+        how = f"To open one, give its number or name: {typed('%inspect FILE 1, in Python ', '')}modules[1]."
         return f"{plural(len(self), 'module')} in {self.title}\n\n{self.table}\n{how}"

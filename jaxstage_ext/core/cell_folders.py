@@ -1,11 +1,14 @@
-"""The folder of a kernel's cells, "ipykernel_123", in what is kept for other kernels: there it is "ipykernel_000"."""
+"""The folder of a kernel's cells, "ipykernel_123" or marimo's "marimo_123", in what is kept for other kernels.
+
+There it is "ipykernel_000".
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-_FOLDER = re.compile(rb"ipykernel_\d+")
+_FOLDER = re.compile(rb"(?:ipykernel|marimo)_\d+")
 
 
 @dataclass(frozen=True)

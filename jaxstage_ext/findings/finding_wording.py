@@ -9,6 +9,7 @@ from jaxstage_ext.findings.finding_kind import FindingKind
 from jaxstage_ext.program.comparing.paired_figures import PairedFigure
 from jaxstage_ext.report.errors import StageError
 from jaxstage_ext.report.figure import Figure
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import duration, plural, scaled, share, signed
 
 CANNOT_BE_TRIED = "this change has to be made by hand; inspect the changed function and compare"
@@ -136,14 +137,16 @@ def session(found: int, programs: int, compiles: int, seconds: float) -> str:
     looked = [plural(programs, "inspection")] if programs else []
     looked += [f"{plural(compiles, 'compile')} ({duration(seconds)})"] if compiles else []
     if not looked:
-        return "There is no inspection yet, and nothing was compiled: %%compile a call, then ask again."
+        inspect = typed("%%compile", "inspect")
+        return f"There is no inspection yet, and nothing was compiled: {inspect} a call, then ask again."
     among = " and ".join(looked)
     return f"{plural(found, 'finding')} in {among}." if found else f"Nothing found in {among}."
 
 
 def waiting_in_session(kinds: Sequence[FindingKind]) -> str:
     """What was not looked for in every program."""
-    return f"Not looked for in every program yet ({_titles(kinds)}): %findings --all compiles for them."
+    how = typed("%findings --all", ".findings.all() of each")
+    return f"Not looked for in every program yet ({_titles(kinds)}): {how} compiles for them."
 
 
 def outcome(outcome: TrialOutcome, gained: float | None, stake: Stake, costs: Sequence[PairedFigure] = ()) -> str:

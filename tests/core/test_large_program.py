@@ -68,7 +68,7 @@ def test_only_a_larger_program_goes_to_a_worker_and_all_of_it_is_shown() -> None
     assert isinstance(large.compiled, Executable)
     assert not any("worker" in note for note in small.summary()["notes"])
     [note] = [note for note in large.summary()["notes"] if "worker" in note]
-    assert "its 6 StableHLO operations are more than the 5 of %config JAXStage.large_program" in note
+    assert "its 6 StableHLO operations are more than the 5 that this process compiles" in note
     assert "memory limit of" in note
     assert "--no-isolate (inspect(..., isolate=False))" in note
     assert "6 StableHLO operations" in " ".join(str(large).split())

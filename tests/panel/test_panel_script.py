@@ -32,3 +32,8 @@ def test_the_script_comes_with_its_style(panel):
     _, [script, style] = dispatch.answer(panel._programs, "script", {"doc": "panel"})
     assert gzip.decompress(script).decode() == assets.text("panel.js")
     assert gzip.decompress(style).decode() == assets.text("panel.css")
+
+
+def test_tabs_scripts_make_elements_only_as_the_panel_shares_how():
+    """A `key` behind a spread becomes a call of createElement, which no panel shares: the tab would stay empty."""
+    assert not [name for name in assets.scripts() if ".createElement)" in assets.text(f"{name}.js")]

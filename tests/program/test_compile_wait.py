@@ -52,10 +52,10 @@ def test_a_compile_in_a_worker_is_stopped_and_one_in_the_kernel_names_the_way() 
     error = stopped.summary()["error"]
     assert error is not None and error["interrupted"]
     assert error["message"] == "the compile worker for cpu was stopped", "what it printed is no reason for a cancel"
-    assert asked[-1]["text"].endswith("--timeout stops it after 600 s.")
+    assert asked[-1]["text"].endswith("the time limit stops it after 600 s.")
     run(Call(jnp.sin, (1.0,)), on_change=ask)
     assert asked[-1]["can_stop"] is False
-    assert "%%compile --isolate --timeout 60" in asked[-1]["text"]
+    assert "jaxstage_ext.inspect(f, ..., isolate=True) compiles in a worker" in asked[-1]["text"]
     assert dispatch.answer([stopped.program], "compile wait", {"call": 0})[0] == {"text": None, "can_stop": False}
 
 

@@ -7,6 +7,7 @@ enums, figures and lines.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -15,8 +16,12 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from wordings import pieces, wording_modules
 
+from jaxstage_ext.report.text import typed_forms
+
 HERE = Path(__file__).parent
 MODULES = wording_modules()
+TYPED = [name for name, module in MODULES.items() if "typed(" in inspect.getsource(importlib.import_module(module))]
+"""The modules whose sentences say what to type."""
 ERRORS = sorted(file.stem for file in (HERE / "errors").glob("*.py"))
 
 
@@ -51,7 +56,8 @@ def test_every_wording_module_is_here() -> None:
     written = {file.stem for file in (HERE / "said").glob("*.py")}
     assert written == set(MODULES)
     snapshots = {file.stem for file in (HERE / "__snapshots__" / "test_sentences").iterdir()}
-    assert snapshots <= {*(f"test_sentences[{name}]" for name in MODULES), *(f"test_errors[{name}]" for name in ERRORS)}
+    expected = {*(f"test_sentences[{name}]" for name in MODULES), *(f"test_errors[{name}]" for name in ERRORS)}
+    assert snapshots <= expected | {f"test_outside_ipython[{name}]" for name in TYPED}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -59,9 +65,27 @@ def test_sentences(module: str, sentences: SnapshotAssertion) -> None:
     assert rendered(importlib.import_module(f"said.{module}").SAID) == sentences
 
 
+@pytest.mark.parametrize("module", TYPED)
+def test_outside_ipython(module: str, sentences: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what differs, since nobody can type a magic there."""
+    assert rendered(_differing(module, monkeypatch)) == sentences
+
+
+def _differing(module: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    said = importlib.import_module(f"said.{module}")
+    inside = dict(said.SAID)
+    with monkeypatch.context() as outside:
+        outside.setattr(typed_forms, "in_ipython", lambda: False)
+        elsewhere = dict(importlib.reload(said).SAID)
+    importlib.reload(said)
+    return {fact: text for fact, text in elsewhere.items() if text != inside[fact]}
+
+
 @pytest.mark.parametrize("module", MODULES)
-def test_no_sentence_is_missing(module: str) -> None:
+def test_no_sentence_is_missing(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = _words(rendered(importlib.import_module(f"said.{module}").SAID))
+    if module in TYPED:
+        text += _words(rendered(_differing(module, monkeypatch)))
     written = (part for piece in pieces(MODULES[module]) for part in piece.split("{}"))
     assert not [part for part in written if _words(part) not in text]
 

@@ -22,9 +22,9 @@ from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.persistent_cache import WriteLimits
 from jaxstage_ext.report.rows.table_rows import RowChoice
 from jaxstage_ext.report.table import Column, Place, Table
+from jaxstage_ext.report.text.typed_forms import typed
 
 _NOT_RECORDED = "JAXStage was not loaded when it was written"
-_NOT_CHECKED = "%compile_cache --verify reads every entry"
 _NO_HIT = "not read while JAXStage was loaded"
 
 
@@ -135,8 +135,13 @@ def _seconds(entry: CacheEntry) -> float:
     return math.nan if seconds is None else seconds
 
 
+def how_to_verify() -> str:
+    """What reads every entry."""
+    return f"{typed('%compile_cache --verify', 'jaxstage_ext.compile_cache(verify=True)')} reads every entry"
+
+
 def _reasons(entry: CacheEntry) -> dict[str, str]:
-    reasons: dict[str, str] = {} if state_word(entry) else {"state": _NOT_CHECKED}
+    reasons: dict[str, str] = {} if state_word(entry) else {"state": how_to_verify()}
     if entry.last_hit is None:
         reasons["last_hit"] = _NO_HIT
     if entry.record is None:

@@ -17,6 +17,7 @@ from jaxstage_ext.compilation.records.compile_record import CacheOutcome
 from jaxstage_ext.core.jax_private import persistent_cache
 from jaxstage_ext.core.jax_private.cache_key_parts import KeyPart
 from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import duration, plural, scaled, share
 
 _RESET = "jax.experimental.compilation_cache.compilation_cache.reset_cache()"
@@ -113,7 +114,8 @@ def _wrong_folder(state: FolderState) -> Iterator[str]:
     elif state.free_bytes is not None and state.free_bytes < _LEAST_FREE:
         yield (
             f"The folder's file system is full ({scaled(state.free_bytes, 'B')} free): JAX leaves incomplete entries "
-            "there, and every kernel compiles their programs again; make room, then %compile_cache --set-aside"
+            "there, and every kernel compiles their programs again; make room, then "
+            f"{_set_them_aside()}"
         )
 
 
@@ -172,7 +174,7 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
         names = some([entry.key + persistent_cache.SUFFIX for entry in damaged], _NAMED)
         yield (
             f"{plural(len(damaged), 'damaged entry', 'damaged entries')}: {names}. JAX never repairs them; "
-            "%compile_cache --set-aside renames them, and JAX compiles and writes their programs again"
+            f"{_set_them_aside()} renames them, and JAX compiles and writes their programs again"
         )
     if report.state.max_size is not None and (lacking := sum(entry.lacks_time for entry in report.entries)):
         yield (
@@ -188,6 +190,10 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
         yield f"{plural(read_only, 'entry is', 'entries are')} read-only for this kernel"
 
 
+def _set_them_aside() -> str:
+    return typed("%compile_cache --set-aside", "jaxstage_ext.compile_cache(set_aside=True)")
+
+
 def _set_aside(report: CacheReport) -> Iterator[str]:
     if report.set_aside:
         yield f"Set aside: {', '.join(report.set_aside)}"
@@ -198,7 +204,7 @@ def _kernel(report: CacheReport) -> Iterator[str]:
     if not report.is_watched:
         yield (
             "The compile log is off, so hits and misses are not counted and entries are not verified before JAX reads "
-            "them; %config JAXStage.compile_log = True turns it on"
+            f"them; {typed('%config JAXStage.compile_log = True', 'jaxstage_ext.compiles()')} turns it on"
         )
     rate = tally.hit_rate
     if rate is None:

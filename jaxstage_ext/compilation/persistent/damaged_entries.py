@@ -9,6 +9,7 @@ from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy
 from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.typed_forms import typed
 
 ASIDE = ".damaged"
 """What is added to the name of an entry that is set aside: JAX then compiles its program and writes it anew."""
@@ -55,9 +56,10 @@ def _set_aside_now(path: str, check: EntryCheck) -> bool:
 
 def warning(path: str, check: EntryCheck) -> str:
     """What is wrong with an entry and what to do, in one line."""
+    renames = typed("%compile_cache --set-aside", "jaxstage_ext.compile_cache(set_aside=True)")
     return (
         f"JAX's persistent cache: the entry {path} {_found(check)}. Loading it can crash the kernel or give wrong "
-        "values. %compile_cache --set-aside renames it, and JAX then compiles its program again."
+        f"values. {renames} renames it, and JAX then compiles its program again."
     )
 
 

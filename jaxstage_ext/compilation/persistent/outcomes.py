@@ -21,6 +21,7 @@ from jaxstage_ext.compilation.persistent.key_record import KeyRecord
 from jaxstage_ext.compilation.records.compile_record import CacheOutcome, PersistentFacts
 from jaxstage_ext.core.jax_private import compile_watch, persistent_cache
 from jaxstage_ext.report.text.public_paths import public_text
+from jaxstage_ext.report.text.typed_forms import typed
 
 REMOTE = "the folder is not on this machine, and its files are not read"
 
@@ -206,7 +207,9 @@ def _explain_opening(observed: Observed) -> None:
 def _explain(error: BaseException, where: str, observed: Observed) -> None:
     """Where `jax_raise_persistent_cache_errors` raises out of a compile, the traceback names the cache and a remedy."""
     path = entry_path(observed.folder, observed.request.key)
-    remedy = "Delete that file, or run %compile_cache --set-aside" if where == "read" else "See %compile_cache"
+    renames = typed("%compile_cache --set-aside", "jaxstage_ext.compile_cache(set_aside=True)")
+    shows = typed("%compile_cache", "jaxstage_ext.compile_cache()")
+    remedy = f"Delete that file, or run {renames}" if where == "read" else f"See {shows}"
     error.add_note(
         f"JAX's persistent compilation cache in {observed.folder}: the entry {path} could not be {where}, and "
         f"jax_raise_persistent_cache_errors is on. {remedy}."

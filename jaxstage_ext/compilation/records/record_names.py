@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jaxstage_ext.compilation.history.history_rows import HistoryRow, line_of
 from jaxstage_ext.compilation.records.compile_record import CompileRecord, Place
-from jaxstage_ext.ir.sources import run_cells
+from jaxstage_ext.ir.sources import marimo_cells, run_cells
 from jaxstage_ext.report.text.public_paths import public_path
 from jaxstage_ext.report.text.units import plural
 
@@ -57,5 +57,6 @@ def line_text(place: Place | None) -> str:
     """`In [12]:3`, `train.py:40`."""
     if place is None:
         return ""
-    label = public_path(place.file) if place.cell is None else run_cells.label_of(place.file, place.cell)
-    return f"{label}:{place.line}"
+    number = place.cell
+    label = marimo_cells.label_of(place.file) if number is None else run_cells.label_of(place.file, number)
+    return f"{label or public_path(place.file)}:{place.line}"

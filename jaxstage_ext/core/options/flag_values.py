@@ -17,6 +17,7 @@ from jaxstage_ext.core.jax_private import lowered_modules
 from jaxstage_ext.core.options import autotune, build_options, fdo, file_options, xla_flags
 from jaxstage_ext.core.options.xla_flags import Flag, Flags
 from jaxstage_ext.report.deliberate_error import DeliberateError
+from jaxstage_ext.report.text.typed_forms import typed
 
 LEVEL, PROFILE = "xla_backend_optimization_level", "fdo_profile"
 _BITS = {"int32": 31, "int64": 63}
@@ -180,7 +181,8 @@ def _name(raw: Any, known: Flags) -> str:
     if name.startswith("tpu_"):
         return f"xla_{name}"
     near = _near(name, known)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"%xla_flags lists all {len(known.by_name)} of them"
+    every = typed(f"%xla_flags lists all {len(known.by_name)} of them", f"it has {len(known.by_name)} others")
+    hint = f"did you mean {' or '.join(near)}?" if near else every
     raise OptionError(f"XLA has no option {raw!r}; {hint}")
 
 

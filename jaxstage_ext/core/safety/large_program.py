@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import scaled
 from jaxstage_ext.worker.request_errors import WorkerDied
 
@@ -25,8 +26,8 @@ class LargeProgram:
     def reason(self) -> str:
         """Why a worker compiles it."""
         return (
-            f"its {self.operations:,} StableHLO operations are more than the {self.most:,} of "
-            "%config JAXStage.large_program"
+            f"its {self.operations:,} StableHLO operations are more than the {self.most:,} "
+            f"{typed('of %config JAXStage.large_program', 'that this process compiles')}"
         )
 
     @property

@@ -37,7 +37,7 @@ _PATIENCE = 60.0
 class NotMeasured(enum.Enum):
     """Why the ceilings of this machine's CPU are not measured."""
 
-    OFF = "%config JAXStage.measure_cpu is False"
+    OFF = "the setting measure_cpu, or JAXSTAGE_MEASURE_CPU, turns it off"
     LEFT_ALONE = "nobody has looked at them yet"
     CELL_RUNS = "a cell was running"
     FAILED = "the measurement failed"

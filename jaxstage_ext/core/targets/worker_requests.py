@@ -10,6 +10,7 @@ import jax
 
 from jaxstage_ext.core.targets import environments, gpu_descriptions, packages
 from jaxstage_ext.core.targets.target import TPUS, Target
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.unavailable import Unavailable
 from jaxstage_ext.worker.compile_environment import CompileEnvironment
 
@@ -112,7 +113,8 @@ def _explained(failed: Any, target: Target) -> Exception:
     if "Invalid TPU external name" in text:
         version = packages.find("tpu").version
         return Unavailable(
-            f"the installed libtpu {version} does not support {target.kind}; %targets lists what it supports"
+            f"the installed libtpu {version} does not support {target.kind}"
+            f"{typed('; %targets lists what it supports', '')}"
         )
     if failed.type == "DumpCut":
         return OSError(text)

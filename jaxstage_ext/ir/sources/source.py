@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxstage_ext.ir.sources import run_cells
+from jaxstage_ext.ir.sources import marimo_cells, run_cells
 from jaxstage_ext.ir.sources.source_texts import SourceState, SourceTexts
 from jaxstage_ext.report.frames import Frames, SourceFile, TextInEditor
 from jaxstage_ext.report.numbering import Numbering
@@ -24,7 +24,7 @@ from jaxstage_ext.report.text.public_paths import public_path
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _FORMER_FILES = ("compile_history.py", "inspecting.py", "inspection.py", "loading.py", "profiles.py")
 """Files of this package as what was saved before names them: they lay beside its rooms, not in one."""
-_OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest")
+_OUTER_PACKAGES = ("IPython", "ipykernel", "nbclient", "_pytest", f"marimo{os.sep}_runtime", f"marimo{os.sep}_ast")
 _LIBRARY_PARTS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STDLIB = tuple(
     {
@@ -36,6 +36,8 @@ _STDLIB = tuple(
 
 _WORD = re.compile(r"<ipython-input-[\w-]+>|[^\s\"'()<>]+")
 """A cell's file name, or anything else that may hold one, in JAX's messages."""
+_MARKS = ("ipykernel_", "<ipython-input-", marimo_cells.MARK)
+"""One of these is in the file name of every cell."""
 _OTHER_LINES = (SourceState.OTHER_CODE, SourceState.UNAVAILABLE)
 """Of a text whose lines may not be those of the code that was traced."""
 _Key = tuple[int, int, int, int, int, int, int]
@@ -108,21 +110,23 @@ def _shell() -> Any:
 
 
 def cell_of(file: str) -> str | None:
-    """The label ("In [5]") of the notebook cell with this file name; None for other files."""
+    """The label ("In [5]", in marimo "cell step") of the notebook cell with this file name; None for other files."""
     number = cell_numbers().get(file)
-    return run_cells.label_elsewhere(file) if number is None else run_cells.label_of(file, number)
+    if number is not None:
+        return run_cells.label_of(file, number)
+    return run_cells.label_elsewhere(file) or marimo_cells.label_of(file)
 
 
 def with_cell_labels(text: str) -> str:
     """The text with the file names of cells replaced by labels such as "In [5]"."""
-    if "ipykernel_" not in text and "<ipython-input-" not in text:
+    if not any(mark in text for mark in _MARKS):
         return text
     return _WORD.sub(lambda word: _with_cell_label(word[0]), text)
 
 
 def _with_cell_label(word: str) -> str:
     """`/tmp/ipykernel_7/25.py:3` as `In [5]:3`; any other word as it is."""
-    kernel = word.rfind("ipykernel_")
+    kernel = max(map(word.rfind, _MARKS))
     end = word.find(".py", kernel)
     file = word if kernel < 0 or end < 0 else word[: end + len(".py")]
     return (cell_of(file) or file) + word[len(file) :]

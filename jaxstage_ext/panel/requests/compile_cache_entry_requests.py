@@ -61,7 +61,7 @@ def _missed(entry: CacheEntry, folder: str) -> MissedEntry | None:
 
 
 def _facts(entry: CacheEntry) -> list[list[Any]]:
-    from jaxstage_ext.compilation.persistent.cache_report import moment, state_word  # it imports JAX
+    from jaxstage_ext.compilation.persistent.cache_report import how_to_verify, moment, state_word  # it imports JAX
     from jaxstage_ext.report.text.units import duration, scaled
 
     record = entry.record
@@ -71,7 +71,7 @@ def _facts(entry: CacheEntry) -> list[list[Any]]:
         ["size", scaled(entry.bytes, "B")],
         ["compile", _NOT_RECORDED if seconds is None else duration(seconds)],
         ["last hit", _hit(entry)],
-        ["state", state_word(entry) or "not checked (%compile_cache --verify reads every entry)"],
+        ["state", state_word(entry) or f"not checked ({how_to_verify()})"],
         ["devices", record.devices if record else _NOT_RECORDED],
         ["jaxlib", record.jaxlib if record else _NOT_RECORDED],
     ]

@@ -62,14 +62,14 @@ def _publicly_listed(programs: Programs, params: Params, most: int) -> Answer:
 
 def _shown_table(report: CacheReport) -> Table:
     """The table with the states and last hits in the words of the still forms."""
-    from jaxstage_ext.compilation.persistent.cache_report import hit_word, state_word  # it imports JAX
+    from jaxstage_ext.compilation.persistent.cache_report import hit_word, how_to_verify, state_word  # it imports JAX
 
     table, entries = report.table(), report.entries
     hits = [hit_word(each) for each in entries]
     states = [state_word(each) or "not checked" for each in entries]
     shown = {
         "last_hit": Column(hits, doc="When it was read last."),
-        "state": Column(states, doc="As far as it is known; %compile_cache --verify reads every entry."),
+        "state": Column(states, doc=f"As far as it is known; {how_to_verify()}."),
     }
     known = {(row, "last_hit") for row, hit in enumerate(hits) if hit} | {(row, "state") for row in range(len(states))}
     reasons = {place: why for place, why in table.reasons.items() if place not in known}

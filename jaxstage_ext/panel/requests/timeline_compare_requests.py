@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jaxstage_ext.panel import jobs
 from jaxstage_ext.panel import params as given
 from jaxstage_ext.panel.params import Answer, BadRequest, Method, Params, Programs, quoted
+from jaxstage_ext.panel.requests.forms import timeline_compare_wording as wording
 from jaxstage_ext.panel.requests.forms.timeline_params import timeline_of
 from jaxstage_ext.panel.requests.timeline_table_requests import packed
 from jaxstage_ext.profiling.predictions import check_wording
@@ -24,14 +25,6 @@ _TITLES = {
     "before": "before", "after": "after", "change": "change", "predicted": "predicted", "measured": "measured",
     "missed": "missed", "ratio": "measured / predicted",
 }  # fmt: skip
-NOTHING = (
-    "Nothing to compare: the profile has one step. Profile several with %profile -n 3 CALL, or open two profiles "
-    "with %timeline A B."
-)
-NO_PROFILE = (
-    "Nothing to compare with: open a profile of the call with %timeline FILE --with INSPECTION, and its instructions "
-    "are compared with these estimates."
-)
 
 
 @dataclass(frozen=True)
@@ -52,7 +45,7 @@ def _get_comparison(programs: Programs, params: Params, progress: jobs.JobProgre
     listed = [{"key": part.key, "title": part.title[:200], "seconds": part.seconds} for part in parts]
     empty = {"parts": listed, "columns": []}
     if len(parts) < 2:
-        return empty | {"nothing": NO_PROFILE if timeline.is_predicted else NOTHING}, []
+        return empty | {"nothing": wording.no_profile() if timeline.is_predicted else wording.one_step()}, []
     before, after = _chosen(params, parts)
     progress("comparing")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxstage_ext.compilation.history.history import History, history
 from jaxstage_ext.compilation.records.compile_log import LOG
-from jaxstage_ext.panel.showing import display, page
+from jaxstage_ext.panel.showing import display, marimo_display, page
 from jaxstage_ext.views.compiled import compile_forms
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ def mimebundle(shown: History, title: str = "", notes: Sequence[str] = (), is_un
         "text/plain": compile_forms.text(shown, columns, title, notes),
         "text/html": compile_forms.html(shown, title, notes),
     }
+
+
+def displayed(shown: History, title: str, notes: Sequence[str], is_unfolded: bool) -> Any:
+    """What marimo shows of a history: the live panel."""
+    still = functools.partial(compile_forms.html, shown, title, notes)
+    return marimo_display.shown([_program(shown, title, notes, is_unfolded)], still)
 
 
 def write_page(shown: History, path: str | os.PathLike[str], title: str = "", notes: Sequence[str] = ()) -> None:

@@ -221,6 +221,18 @@ def open_beside(programs: Programs) -> tuple[str, bool]:
     return panel.model_id, True
 
 
+def live_panel(programs: Programs) -> Panel | None:
+    """A new panel over these Programs, of no cell that is known here; None, said in a line, where none was built."""
+    shown = _open_panel(programs, False, None)
+    return shown.panel if shown else None
+
+
+def close_live(model: str) -> None:
+    """Close the panel of that model, if it is open."""
+    if model in _open:
+        _close([model])
+
+
 def close_beside(model: str) -> bool:
     """Close a panel that is in no cell; False where there is none of that model."""
     is_beside = model in _open and _open[model].is_beside

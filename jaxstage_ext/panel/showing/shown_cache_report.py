@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport, cache_report
-from jaxstage_ext.panel.showing import display
+from jaxstage_ext.panel.showing import display, marimo_display
 from jaxstage_ext.program.kinds.session_view import CompileCacheProgram
 from jaxstage_ext.views.compiled import compile_cache_forms
 
@@ -22,6 +22,10 @@ class ShownCacheReport(CacheReport):
         if display.in_notebook():
             return display.mimebundle([CompileCacheProgram(self)])
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _display_(self) -> Any:
+        """What marimo shows: the live panel."""
+        return marimo_display.shown([CompileCacheProgram(self)], self._repr_html_)
 
     def __repr__(self) -> str:
         return compile_cache_forms.text(self, shutil.get_terminal_size((100, 24)).columns)

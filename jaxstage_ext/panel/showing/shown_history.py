@@ -36,6 +36,10 @@ class ShownHistory(History):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         return compiles_display.mimebundle(self, self.title, self.notes, self.is_unfolded)
 
+    def _display_(self) -> Any:
+        """What marimo shows: the live panel."""
+        return compiles_display.displayed(self, self.title, self.notes, self.is_unfolded)
+
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write an offline page that shows it; it needs no kernel and no network.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from jaxstage_ext.panel.showing.marimo_display import StillForm
 from jaxstage_ext.panel.showing.shown_timeline import ShownTimeline
 from jaxstage_ext.profiling.timeline import Timeline
 from jaxstage_ext.program.predicting.chosen_timeline import TimelineKind, chosen_timeline
@@ -20,7 +21,13 @@ class ShownPrediction(ShownTimeline):
     """What is predicted to run when, linked to source lines. The Timeline tab of its call's panel has it live."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        return {"text/plain": repr(self), "text/html": str(timeline_forms.html_of(self, self.program, _LARGEST))}
+        return {"text/plain": repr(self), "text/html": self._html()}
+
+    def _display_(self) -> StillForm:
+        return StillForm(self._html())
+
+    def _html(self) -> str:
+        return str(timeline_forms.html_of(self, self.program, _LARGEST))
 
     def __repr__(self) -> str:
         return Timeline.__str__(self)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jaxstage_ext.panel.showing import display, page
+from jaxstage_ext.panel.showing import display, marimo_display, page
 from jaxstage_ext.profiling.analysis import recorded_range
 from jaxstage_ext.profiling.op_places import without_places
 from jaxstage_ext.profiling.timeline import Timeline
@@ -58,6 +58,10 @@ class ShownTimeline(Timeline):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         return display.mimebundle([self.program])
+
+    def _display_(self) -> Any:
+        """What marimo shows: the live panel."""
+        return marimo_display.shown([self.program])
 
     def __repr__(self) -> str:
         return str(panel_text([self.program]))

@@ -10,6 +10,7 @@ from jaxstage_ext.profiling.predictions import predicted_timeline_wording as pre
 from jaxstage_ext.profiling.recorded_modules import COMMAND_BUFFER
 from jaxstage_ext.report.recording import Lost
 from jaxstage_ext.report.text.shortened import shortened
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import duration, plural
 from jaxstage_ext.report.text.units import share as percent
 
@@ -101,7 +102,8 @@ def _of_buffer(op: str) -> str:
     """What names the kernels of a command buffer, where nothing else does."""
     if not op.startswith(COMMAND_BUFFER):
         return ""
-    return "; XLA names its kernels where xla_gpu_enable_command_buffer= is set, as %profile --command-buffers off does"
+    magic = typed(", as %profile --command-buffers off does", "")
+    return f"; XLA names its kernels where xla_gpu_enable_command_buffer= is set{magic}"
 
 
 def _busy(headline: Headline) -> str:

@@ -13,6 +13,7 @@ from jaxstage_ext.core.jax_private.mosaic_dumps import MosaicDump, recorded_dump
 from jaxstage_ext.profiling.capture.compile_times import CompileTime, compile_times
 from jaxstage_ext.profiling.capture.sampler import Samples, sampled
 from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy, profiler_session
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.uninterrupted import uninterrupted
 
 MOST_EVENTS = 1_000_000
@@ -40,8 +41,13 @@ class CaptureOptions:
 _SECOND_SESSION = "ALREADY_EXISTS: Another profil"
 _PROFILES_ITSELF = (
     "The code that was profiled runs JAX's own profiler, and a process has one profiler session at a time: profile it "
-    "without that, or run it alone and open what it wrote with %timeline."
+    "without that, or run it alone and open what it wrote with {}."
 )
+
+
+def holder(title: str) -> str:
+    """What a profile of that title is called where its session is in somebody's way."""
+    return f"{typed('%%profile', 'the profile')} of {title}"
 
 
 @dataclass(eq=False)
@@ -86,7 +92,7 @@ class Capture:
         except BaseException as error:
             self.error = error
             if _SECOND_SESSION in str(error):
-                error.add_note(_PROFILES_ITSELF)
+                error.add_note(_PROFILES_ITSELF.format(typed("%timeline", "jaxstage_ext.load")))
             raise
         finally:
             try:
@@ -98,7 +104,7 @@ class Capture:
                 raise
 
     def _begin(self, around: contextlib.ExitStack) -> None:
-        around.enter_context(profiler_session(f"%%profile of {self.title}"))
+        around.enter_context(profiler_session(holder(self.title)))
         self.compiled = around.enter_context(compile_times())
         around.callback(self._stop, profiler.start_session(self.options.python))
         self.on_device = around.enter_context(recorded_dumps())

@@ -17,11 +17,12 @@ from jaxstage_ext.core.call import Call, has_method
 from jaxstage_ext.core.stage.stageable import call_name, unwrap
 from jaxstage_ext.report.deliberate_error import DeliberateError
 from jaxstage_ext.report.text.bounded_repr import bounded_repr, type_name
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import with_article
 
 _JITTED = (
     "{title} is not jitted, so it was jitted to be measured, and its arguments are traced. Where one must be a Python "
-    "value, measure jax.jit({title}, static_argnums=...); Python that JAX cannot trace is timed by %%profile."
+    "value, measure jax.jit({title}, static_argnums=...); Python that JAX cannot trace is timed by {profile}."
 )
 
 
@@ -82,7 +83,8 @@ class MeasuredCall:
         except TypeError as error:
             if self.is_jitted_here:
                 first = (str(error).splitlines() or [type(error).__name__])[0]
-                raise NotTraceable(f"{_JITTED.format(title=self.title)} JAX says: {first}") from error
+                jitted = _JITTED.format(title=self.title, profile=typed("%%profile", "jaxstage_ext.profile"))
+                raise NotTraceable(f"{jitted} JAX says: {first}") from error
             raise
         if self.setup is None and (paths := _deleted(self._next)):
             raise DonatedArguments(

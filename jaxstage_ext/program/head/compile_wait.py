@@ -9,11 +9,12 @@ import jax
 from jaxstage_ext.core.stage.stage_definition import COMPILE
 from jaxstage_ext.core.stage.staged import RUNNING
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.text.typed_forms import typed
 
 _HERE = "XLA compiles in this kernel, where nothing stops it: an interrupt may take effect only when it is done."
 _ISOLATE = (
-    "%%compile --isolate --timeout 60 compiles in a worker instead, which Cancel and an interrupt stop at once, and "
-    "which is stopped after 60 s (600 s without --timeout); its executable cannot be run from the kernel."
+    "{} compiles in a worker instead, which Cancel and an interrupt stop at once, and which is stopped after {}; its "
+    "executable cannot be run from the kernel."
 )
 
 
@@ -31,13 +32,19 @@ def compile_wait(program: Program) -> CompileWait | None:
         return None
     if not program.target.is_local:
         return CompileWait(_in_worker(program), True)
-    return CompileWait(f"{_HERE} {_ISOLATE}" if jax.default_backend() == "cpu" else _HERE, False)
+    return CompileWait(f"{_HERE} {_isolate()}" if jax.default_backend() == "cpu" else _HERE, False)
+
+
+def _isolate() -> str:
+    how = typed("%%compile --isolate --timeout 60", "jaxstage_ext.inspect(f, ..., isolate=True)")
+    return _ISOLATE.format(how, typed("60 s (600 s without --timeout)", "600 s"))
 
 
 def _in_worker(program: Program) -> str:
     large = program.staged.large
     why = "A worker compiles it" if large is None else f"A worker compiles it, because {large.reason}"
-    return f"{why}. Cancel and an interrupt stop it at once; --timeout stops it after {program.limits.timeout:g} s."
+    limit = typed("--timeout", "the time limit")
+    return f"{why}. Cancel and an interrupt stop it at once; {limit} stops it after {program.limits.timeout:g} s."
 
 
 def stop(program: Program) -> bool:

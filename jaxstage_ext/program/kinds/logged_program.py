@@ -23,6 +23,7 @@ from jaxstage_ext.ir import stablehlo
 from jaxstage_ext.program.program import Program
 from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.text.public_paths import public_folders
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -42,8 +43,14 @@ def why_not_opened(record: CompileRecord) -> str:
         return f"#{record.number} failed before JAX had made anything of it: {record.failed}"
     return (
         f"the log keeps what JAX made of its newest {MOST_KEPT} compiles, and #{record.number} is not among them; "
-        f"inspect the call itself with %compile{f' {record.name}(...)' if record.name.isidentifier() else ''}"
+        f"inspect the call itself with {_inspecting(record.name)}"
     )
+
+
+def _inspecting(name: str) -> str:
+    if not name.isidentifier():
+        return typed("%compile", "jaxstage_ext.inspect")
+    return typed(f"%compile {name}(...)", f"jaxstage_ext.inspect({name}, ...)")
 
 
 class LoggedProgram(Program):

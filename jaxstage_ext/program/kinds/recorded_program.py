@@ -28,6 +28,7 @@ from jaxstage_ext.report.document import Document
 from jaxstage_ext.report.recording import NONE, LaneKind, Recording
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.unavailable import Unavailable
 
 
@@ -123,7 +124,8 @@ class _NotCallable:
     """Stands for the function of a profile: there is none, and no code of it."""
 
     def __call__(self) -> Any:
-        raise ValueError("a profile has no function to run; profile the call itself with %%profile")
+        profile = typed("%%profile", "jaxstage_ext.profile")
+        raise ValueError(f"a profile has no function to run; profile the call itself with {profile}")
 
 
 _TIMEOUT = 60.0

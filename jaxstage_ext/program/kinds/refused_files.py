@@ -11,14 +11,13 @@ from jaxstage_ext.ir.dumps import dump_index
 from jaxstage_ext.profiling import opening
 from jaxstage_ext.profiling.unreadable import NoProfile, UnreadableProfile
 from jaxstage_ext.report.text.encodable import shown_name
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import plural
 
 _MOST_ENTRIES = 1000
 """Entries of a folder among which dumps are looked for."""
-_CACHE_ENTRY = (
-    "an entry of JAX's persistent compilation cache: %compile_cache lists the folder that is in use, and verifies it"
-)
-_AUTOTUNE = "autotune results of XLA for GPUs, which a compile takes: %compile --autotune-results FILE -t h100 f(x)"
+_CACHE_ENTRY = "an entry of JAX's persistent compilation cache: {} lists the folder that is in use, and verifies it"
+_AUTOTUNE = "autotune results of XLA for GPUs, which a compile takes: {}"
 _COMPRESSED = "compressed by {}, and no entry of JAX's persistent compilation cache by its name; unpack it first"
 _COMMENTS = rb"\A(?:\s|#[^\n]*+\n)*+"
 _RESULTS = re.compile(_COMMENTS + rb"(?:version: ?\d+\s+)?results \{")
@@ -46,9 +45,17 @@ def _file_name(source: opening.Source) -> str:
 def _what_it_is(head: bytes, name: str) -> str:
     """What a file is that is known and does not open; "" where it is not known."""
     if name.endswith("-cache") and head[:1] in (b"\x78", b"\x28"):
-        return _CACHE_ENTRY
+        return _CACHE_ENTRY.format(typed("%compile_cache", "jaxstage_ext.compile_cache(verify=True)"))
     by_start = (what for start, what in _BY_START if head.startswith(start))
-    return next(by_start, next((what for pattern, what in _BY_PATTERN if pattern.match(head)), ""))
+    found = next(by_start, next((what for pattern, what in _BY_PATTERN if pattern.match(head)), ""))
+    return found.format(_compiling_with_results())
+
+
+def _compiling_with_results() -> str:
+    return typed(
+        "%compile --autotune-results FILE -t h100 f(x)",
+        'jaxstage_ext.inspect(f, x, target="h100", compiler_options={"xla_gpu_load_autotune_results_from": "FILE"})',
+    )
 
 
 def what_opens(source: opening.Source, error: Exception, head_of: Callable[[opening.Source], bytes]) -> str:

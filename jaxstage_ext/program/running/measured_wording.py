@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from jaxstage_ext.report.text.typed_forms import typed
+
 NO_TIMES = "Unknown: the file has no times, and a module out of a file is not run here."
 NO_RUNS = "the profile does not say how often the module ran"
 NOT_SEEN = "the profile has no event of the module"
@@ -12,9 +14,6 @@ NO_ROOF = "the least time that the device can take for it is unknown"
 NOT_COUNTED = "a profile times operations; it does not count their work"
 TIME_OF_HLO = "the lower bound by the device's peaks is that of the roofline"
 TIME_OF_XLA = "XLA gives no time"
-
-
-_WITH_ITS_CALL = "%profile with its call"
 
 
 def not_measured(name: str, other_target: str = "") -> str:
@@ -35,8 +34,10 @@ def not_profiled(name: str, is_file: bool = False, other_target: str = "") -> st
 
 
 def _profiling(name: str) -> str:
-    """The magic with the call, where the function has a name that can be typed."""
-    return f"%profile {name}(...)" if all(map(str.isidentifier, name.split("."))) else _WITH_ITS_CALL
+    """The magic, or the function, with the call, where the function has a name that can be typed."""
+    if all(map(str.isidentifier, name.split("."))):
+        return typed(f"%profile {name}(...)", f"jaxstage_ext.profile({name}, ...)")
+    return typed("%profile with its call", "jaxstage_ext.profile with its call")
 
 
 def runs(count: int) -> str:

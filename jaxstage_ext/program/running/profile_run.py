@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from jaxstage_ext.core import executables
-from jaxstage_ext.profiling.capture.capture import Capture, wait_for
+from jaxstage_ext.profiling.capture.capture import Capture, holder, wait_for
 from jaxstage_ext.profiling.capture.capture_facts import FirstRun, facts_of
 from jaxstage_ext.profiling.capture.captured_recording import recording_of
 from jaxstage_ext.profiling.capture.session_lock import profiler_session
@@ -19,6 +19,7 @@ from jaxstage_ext.program.program import Program
 from jaxstage_ext.program.source.cached_modules import with_cached_modules
 from jaxstage_ext.program.source.linked_timeline import linked
 from jaxstage_ext.report.deliberate_error import DeliberateError
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.uninterrupted import uninterrupted
 
 
@@ -98,7 +99,7 @@ def profile_calls(program: Program, plan: RunPlan, capture: Capture) -> Any:
 
 def check_profiler(capture: Capture) -> None:
     """Raise ProfilerBusy where another profiler records in this process."""
-    with uninterrupted(), profiler_session(f"%%profile of {capture.title}"):
+    with uninterrupted(), profiler_session(holder(capture.title)):
         pass
 
 
@@ -108,9 +109,17 @@ def _check(program: Program, plan: RunPlan, runs: int) -> None:
     if runs > 1 and not plan.fresh and donated(program):
         raise CannotRun(
             f"{program.name} donates arguments, so it cannot run {runs} times on the same ones; "
-            f"put an assignment such as state = {program.name}(state, ...) in a cell below %%profile -n {runs}, "
+            f"{_repeated(program.name, runs)}, "
             "or profile one run"
         )
+
+
+def _repeated(name: str, runs: int) -> str:
+    """How a call that donates is profiled several times."""
+    return typed(
+        f"put an assignment such as state = {name}(state, ...) in a cell below %%profile -n {runs}",
+        f"profile a function that assigns state = {name}(state, ...)",
+    )
 
 
 def recorded(capture: Capture, first: FirstRun, cell: str | None = None) -> RecordedProgram | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxstage_ext.ir.hlo.places.cached_places import CachedPlaces
 from jaxstage_ext.program.fact import fact
 from jaxstage_ext.program.program import Program
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import plural
 from jaxstage_ext.report.unavailable import Unavailable
 
@@ -15,10 +16,14 @@ _SOURCE = (
 MATCHED = f"{_SOURCE}; those shown are this program's, matched with its StableHLO"
 """Said where all places are known."""
 _REMEDY = (
-    "%%compile --isolate compiles in a worker, which has no cache; "
+    "{} compiles in a worker, which has no cache; "
     "jax.config.update('jax_compilation_cache_include_metadata_in_key', True) makes JAX keep an entry for each version "
     "of the lines"
 )
+
+
+def _remedy() -> str:
+    return _REMEDY.format(typed("%%compile --isolate", "jaxstage_ext.inspect(f, ..., isolate=True)"))
 
 
 @fact
@@ -40,7 +45,7 @@ def notes(program: Program) -> list[str]:
         return []
     written = [_unmatched(places)] if places.unknown else []
     written += ["Some name scopes could not be matched, and are unknown"] if "" in places.scope.values() else []
-    return [". ".join([_SOURCE, *written, _REMEDY]) + "."] if written else []
+    return [". ".join([_SOURCE, *written, _remedy()]) + "."] if written else []
 
 
 def _unmatched(places: CachedPlaces) -> str:

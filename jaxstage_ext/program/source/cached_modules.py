@@ -15,12 +15,17 @@ from jaxstage_ext.profiling import recorded_modules
 from jaxstage_ext.program.source import recorded_lines
 from jaxstage_ext.report.recording import RecordedModule, Recording
 from jaxstage_ext.report.text.shortened import some
+from jaxstage_ext.report.text.typed_forms import typed
 
 _MOST_NAMED = 3
 _WHY = (
     "the profile does not hold the program that ran, or holds several that may have; this happens to executables of "
-    "JAX's persistent cache. %%profile of the call of the jitted function shows both"
+    "JAX's persistent cache. {} of the call of the jitted function shows both"
 )
+
+
+def _why() -> str:
+    return _WHY.format(typed("%%profile", "jaxstage_ext.profile"))
 
 
 def with_cached_modules(recording: Recording) -> Recording:
@@ -37,7 +42,7 @@ def notes(recording: Recording) -> list[str]:
     """What is said of modules that ran and whose HLO is not known."""
     ran = (recording.modules[number] for number in np.unique(recording.ops.module).tolist())
     names = sorted({module.name for module in ran if module.name and module.proto is None})
-    return [f"The HLO and lines of {_listed(names)} are unknown: {_WHY}."] if names else []
+    return [f"The HLO and lines of {_listed(names)} are unknown: {_why()}."] if names else []
 
 
 def _listed(names: list[str]) -> str:

@@ -11,6 +11,7 @@ from jaxstage_ext.report.text.bounded_repr import plain_pair, plain_repr
 from jaxstage_ext.report.text.public_paths import public_folders
 from jaxstage_ext.report.text.shortened import some
 from jaxstage_ext.report.text.terminal import clean
+from jaxstage_ext.report.text.typed_forms import typed
 from jaxstage_ext.report.text.units import plural
 
 REMEDY = (
@@ -34,7 +35,7 @@ def stale_notes(stale: Sequence[StaleName], known: Collection[str] = ()) -> tupl
 
 
 def _still(names: Sequence[str]) -> str:
-    return f"still stale: {some(names, _MOST)}; %compiles all says since when."
+    return f"still stale: {some(names, _MOST)}; {typed('%compiles all', 'jaxstage_ext.compiles()')} says since when."
 
 
 def _note(stale: StaleName) -> str:

@@ -4,6 +4,7 @@ import type { Session } from "../model/session";
 import { VIEW_STATES } from "../model/viewStates";
 import { LayoutContext, SessionContext } from "../parts/hooks";
 import { keepOwnKeys } from "../parts/ownKeys";
+import { styleWhere } from "../parts/pageStyle";
 import { App } from "../shell/app";
 
 /** Draws a session into an element, in a layout of its own; gives what takes it away again. */
@@ -12,6 +13,7 @@ export function mount(session: Session, parent: HTMLElement, layout = VIEW_STATE
   root.className = "jaxstage";
   const releaseKeys = keepOwnKeys(root);
   parent.append(root);
+  const unstyle = styleWhere(root);
   let drawn: string | null = null;
   /** Views keep what they have read, so that those of a new run are drawn anew. */
   const draw = () => {
@@ -35,6 +37,7 @@ export function mount(session: Session, parent: HTMLElement, layout = VIEW_STATE
     leave();
     remove();
     releaseKeys();
+    unstyle();
     render(null, root);
     root.remove();
   };

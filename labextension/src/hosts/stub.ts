@@ -61,6 +61,13 @@ function standIn(el: HTMLElement, progress: () => string, said: string, retry?: 
   return () => clearInterval(timer);
 }
 
+/** A page that marimo exported from a running notebook has the model and no kernel. */
+const isExported = (): boolean => "__MARIMO_STATIC__" in globalThis;
+const NO_KERNEL = "This page was saved without its kernel: open the notebook to see the panel.";
+
+/** A kernel that says something may answer: a late reply too, since marimo's answers when its cells have run. */
+const SAID = ["change:state", "msg:custom"];
+
 /** What sooner is there needs no word. */
 const SOON_MS = 300;
 const TICK_MS = 200;
@@ -99,13 +106,15 @@ export default function stub() {
         end();
         end = standIn(el, () => progressText(model.get("state"), isAnswering ? came : null), said, retry);
       };
+      const stopListening = () => SAID.forEach((event) => model.off(event, draw));
       const draw = async () => {
+        if (isExported()) return show(false, NO_KERNEL);
         const timer = setTimeout(() => show(true, "Loading the panel…"), SOON_MS);
         const settle = () => {
           clearTimeout(timer);
           end();
         };
-        model.off("change:state", draw);
+        stopListening();
         unmount = settle;
         try {
           const module = await panelModule(model);
@@ -118,13 +127,13 @@ export default function stub() {
           if (gone) return;
           show(false, `The panel's code did not come. ${messageOf(error)}`, () => void draw());
           unmount = end;
-          model.on("change:state", draw); // a kernel that says something may answer
+          for (const event of SAID) model.on(event, draw);
         }
       };
       void draw();
       return () => {
         gone = true;
-        model.off("change:state", draw);
+        stopListening();
         unmount();
       };
     },

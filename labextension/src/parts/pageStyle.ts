@@ -1,13 +1,19 @@
 /** Style sheets of ours in the page, each once. All are put there in one way, for the layers rank as they come. */
 
 const adopted = new Map<string, CSSStyleSheet>();
+/** What draws panels: the page, and shadow roots, which the page's sheets do not reach. */
+const roots = new Set<DocumentOrShadowRoot>([document]);
+
+function give(root: DocumentOrShadowRoot, sheets: Iterable<CSSStyleSheet>): void {
+  root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, ...sheets])];
+}
 
 function adopt(name: string, style: string): void {
   const known = adopted.get(name);
   const sheet = known ?? new CSSStyleSheet();
   sheet.replaceSync(style);
   if (known) return;
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  for (const root of roots) give(root, [sheet]);
   adopted.set(name, sheet);
 }
 
@@ -26,4 +32,13 @@ export function addStyle(name: string, style: string): void {
   } catch {
     append(name, style);
   }
+}
+
+/** Gives the sheets, and those to come, to the shadow root that an element is in, if any; what is returned ends that. */
+export function styleWhere(element: Element): () => void {
+  const root = element.getRootNode();
+  if (!(root instanceof ShadowRoot)) return () => {};
+  roots.add(root);
+  give(root, adopted.values());
+  return () => roots.delete(root);
 }

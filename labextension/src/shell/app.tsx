@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { showMachineCode, toggle } from "../model/actions";
 import type { Layout } from "../model/layout";
 import type { Store } from "../model/observable";
+import { focused } from "../parts/focused";
 import { useDocuments, useKept, useLayout, usePanel, useSelected, useSelection, useWidth } from "../parts/hooks";
 import { Header } from "./header";
 import { Help } from "./help";
@@ -129,14 +130,14 @@ function useFocusIn(root: HTMLElement, view: string): void {
   const before = useRef(view);
   const mine = useRef(false);
   useEffect(() => {
-    const heard = (event: FocusEvent) => (mine.current = root.contains(event.target as Node));
+    const heard = (event: FocusEvent) => (mine.current = event.composedPath().includes(root));
     document.addEventListener("focusin", heard);
     return () => document.removeEventListener("focusin", heard);
   }, [root]);
   useEffect(() => {
     if (before.current === view) return;
     before.current = view;
-    const at = document.activeElement;
+    const at = focused(root);
     const isOnTab = root.contains(at) && at?.getAttribute("role") === "tab";
     if (!mine.current || (root.contains(at) && !isOnTab)) return;
     const { active } = selection.get();
@@ -161,7 +162,7 @@ function OpenTab({ name, ...props }: TabProps & { name: string }) {
   const style = height === null ? {} : { height: `${height}px`, maxHeight: "none" };
   return (
     <div class={tall ? "jxs-view jxs-column jxs-tall" : "jxs-view jxs-column"} role="tabpanel" aria-label={title} data-view={name} style={style}>
-      <View {...props} key={selection.call} />
+      <View key={selection.call} {...props} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { focused } from "../parts/focused";
 import { IconButton } from "../parts/icons";
 
 const KEYS: [string, string][] = [
@@ -28,7 +29,7 @@ const KEYS: [string, string][] = [
 export function Help({ onClose }: { onClose: () => void }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
+    const before = box.current && (focused(box.current) as HTMLElement | null);
     box.current?.focus({ preventScroll: true });
     return () => before?.focus({ preventScroll: true });
   }, []);

@@ -1,6 +1,7 @@
 import { TABS } from "jaxstage:tabs";
 import { useEffect, useRef } from "preact/hooks";
 import { Message, PanelButtons } from "../parts/buttons";
+import { focused } from "../parts/focused";
 import { useSelection } from "../parts/hooks";
 import type { Summary } from "../wire/state";
 
@@ -26,7 +27,7 @@ const STEPS: Record<string, (at: number, last: number) => number> = {
 /** Arrows move among the tabs and open none: to open one may mean to compile. */
 function move(event: KeyboardEvent): void {
   const tabs = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role="tab"]')];
-  const at = tabs.indexOf(document.activeElement as HTMLElement);
+  const at = tabs.indexOf(focused(event.currentTarget as Node) as HTMLElement);
   const step = STEPS[event.key];
   if (!step || at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
   tabs[step(at, tabs.length - 1)]?.focus();

@@ -169,3 +169,28 @@ test("a state of another form draws nothing and breaks nothing", async () => {
   }
   vi.useRealTimers();
 });
+
+test("a page that marimo exported says that it has no kernel, and asks for nothing", async () => {
+  vi.stubGlobal("__MARIMO_STATIC__", {});
+  const model = new FakeModel("waits");
+  const { el, remove } = drawn(model);
+  await vi.waitFor(() => expect(el.textContent).toContain("saved without its kernel"));
+  expect(model.asked).toEqual([]);
+  expect(el.querySelector("button")).toBeNull();
+  remove();
+  vi.unstubAllGlobals();
+});
+
+test("a panel whose kernel was busy for long is drawn when the late reply comes", async () => {
+  vi.useFakeTimers();
+  const model = new FakeModel("waits");
+  const { el, remove } = drawn(model);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(el.textContent).toContain("did not answer");
+  vi.useRealTimers();
+  model.heal();
+  model.emit("msg:custom", { kind: "reply", id: model.asked[0]?.id, result: {} }, [gz("js"), gz(".x {}")]);
+  await vi.waitFor(() => expect(el.textContent).toBe("drawn"));
+  expect(model.asked.length).toBe(3);
+  remove();
+});

@@ -252,7 +252,7 @@ def test_raised_errors_name_the_cache_the_file_and_the_remedy(folder: CacheFolde
     [note] = [note for note in raised.value.__notes__ if "persistent compilation cache" in note]
     assert str(folder.file(key)) in note
     assert str(folder.path) in note
-    assert "%compile_cache --set-aside" in note
+    assert "jaxstage_ext.compile_cache(set_aside=True)" in note
     assert folder.facts[-1].outcome is CacheOutcome.UNREADABLE
 
 

@@ -123,7 +123,7 @@ def test_off_is_off(worker: FakeWorker) -> None:
     kernel_settings.change(measures_cpu=False)
     roof = _inspected().cost.roofline
     assert (roof.outcome, worker.asked) == (Outcome.NO_PEAKS, [])
-    assert roof.how_to_measure.startswith("%targets --measure")
+    assert roof.how_to_measure.startswith("jaxstage_ext.measure_ceilings() measures")
 
 
 def test_what_was_unknown_is_answered_once_it_is_measured(worker: FakeWorker) -> None:

@@ -109,9 +109,9 @@ def test_the_list_says_how_a_module_is_opened(dump: XlaDump) -> None:
     [number] = [module.number for module in dump.modules if module.name == "jit_step"]
     assert repr(dump[number]) == repr(dump["jit_step"])
     told = repr(dump).splitlines()[-1]
-    assert told.startswith("To open one, give its name or number: %inspect FOLDER ")
+    assert told.startswith("To open one, give its name or number: dump[")
     largest = max(dump.modules, key=lambda module: module.size)
-    assert f"FOLDER {largest.number}, in Python dump['{largest.name}']" in told
+    assert f"dump['{largest.name}']" in told
 
 
 def test_in_a_notebook_it_is_a_panel_of_its_modules(dump: XlaDump, monkeypatch: pytest.MonkeyPatch) -> None:

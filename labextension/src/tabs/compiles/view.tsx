@@ -72,7 +72,7 @@ interface ListProps extends Pick<TabProps, "width" | "onFull"> {
 }
 
 function Nothing({ compiles }: { compiles: Compiles }) {
-  const off = "The compile log is off; %config JAXStage.compile_log = True starts it.";
+  const off = "The compile log is off; jaxstage_ext.compiles() starts it.";
   return <p class="jxs-note">{compiles.isOn ? "JAX has compiled nothing since the log began." : off}</p>;
 }
 

@@ -271,7 +271,7 @@ export function RooflineView() {
   const roof = question.value;
   if (!roof) return <Waiting question={question} what="Placing the instructions" />;
   if (!roof.length) {
-    const why = roof.peaks.length || roof.bandwidth ? "" : `No peak rates on file for ${roof.device}, so there is no roofline. Compile for a known device, for example --target h100; %targets --measure measures this kernel's own.`;
+    const why = roof.peaks.length || roof.bandwidth ? "" : `No peak rates on file for ${roof.device}, so there is no roofline. Compile for a known device, for example h100; jaxstage_ext.measure_ceilings() measures this kernel's own.`;
     return (
       <div class="jxs-ledger">
         <p class="jxs-note">{why || "No instruction can be placed on the chart."}</p>

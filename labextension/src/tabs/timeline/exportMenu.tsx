@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { text } from "../../wire/check";
 import { messageOf } from "../../wire/errors";
 import { gunzip } from "../../wire/gzip";
+import { focused } from "../../parts/focused";
 import { useKept, useQuestions, useSelection, useStore } from "../../parts/hooks";
 import type { TimelineModel } from "./model";
 
@@ -48,7 +49,7 @@ export function ExportMenu({ model }: { model: TimelineModel }) {
   const [state, setState] = useState("");
   const menu = useRef<HTMLDetailsElement>(null);
   const close = () => {
-    const held = menu.current?.contains(document.activeElement);
+    const held = menu.current?.contains(focused(menu.current));
     menu.current?.removeAttribute("open");
     if (held) menu.current?.querySelector("summary")?.focus({ preventScroll: true });
   };

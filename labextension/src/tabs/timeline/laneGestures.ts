@@ -2,6 +2,7 @@
 
 import type { TimelineModel } from "./model";
 import { lengthOf, moved, valueAt, zoomed } from "../../parts/axis";
+import { focused } from "../../parts/focused";
 
 /** A pointer that moved less than this has clicked. */
 const STILL_PX = 4;
@@ -39,7 +40,7 @@ export function wheel(event: WheelEvent, ground: Ground): void {
   const { visible } = model.now;
   const pinches = event.ctrlKey || event.metaKey;
   const along = event.shiftKey ? event.deltaY || event.deltaX : Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
-  const isFocused = event.currentTarget === document.activeElement;
+  const isFocused = event.currentTarget === focused(event.currentTarget as Node);
   const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
   if (pinches || (isFocused && !along && !event.shiftKey)) {
     const speed = pinches && Math.abs(event.deltaY) < 40 && event.deltaMode === 0 ? PINCH : WHEEL;

@@ -88,7 +88,7 @@ export function Search(props: SearchProps) {
       <button type="button" class="jxs-button jxs-boxed" disabled={!paused} title="Next hit (Enter)" aria-label="Next hit" onClick={() => go(1)}>
         ›
       </button>
-      {paused && <Found {...props} query={paused} step={step} key={paused} />}
+      {paused && <Found key={paused} {...props} query={paused} step={step} />}
     </span>
   );
 }

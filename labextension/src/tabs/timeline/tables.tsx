@@ -149,7 +149,7 @@ export function Tables({ names, range, onClear, ...act }: TablesProps) {
           </span>
         )}
       </div>
-      {name === "compare" ? <CompareTable /> : <Table name={name} query={query} range={range} {...act} key={name} />}
+      {name === "compare" ? <CompareTable /> : <Table key={name} name={name} query={query} range={range} {...act} />}
     </div>
   );
 }

@@ -2,6 +2,8 @@
 # make lab         the first notebook in JupyterLab
 # make test        linter, type checker, Python tests on the oldest and newest JAX, front end, browser
 # make test-all    the same and what `make test` leaves out: both versions whole, all attacks, mutants, benchmarks
+# make notebooks   the notebooks run in a real JupyterLab, and pictures of their panels stored in them
+# make gallery     each notebook's main panel as one offline page, in build/gallery
 # make help        the other targets
 
 SHELL := /bin/bash
@@ -37,7 +39,7 @@ NODE_MODULES := labextension/node_modules/.package-lock.json
 # What the build writes last.
 STATIC := jaxstage_ext/static/labextensions/jaxstage/package.json
 
-.PHONY: help demo lab test test-all environments lint types test-oldest test-oldest-whole test-newest test-frontend \
+.PHONY: help demo lab notebooks gallery test test-all environments lint types test-oldest test-oldest-whole test-newest test-frontend \
   test-browser test-browser-whole benchmarks hostile mutants clean
 
 help:
@@ -108,6 +110,15 @@ demo: $(DEMO)/.ready
 
 lab: $(DEMO)/.ready
 	$(DEMO)/bin/jupyter lab $(AS_ROOT) notebooks/01_first_look.ipynb
+
+# Those whose names begin as NOTEBOOKS="09 10" says, or all; `--stale` those that are older than what made them, and
+# `--check` names these alone.
+notebooks: $(NEWEST)/.ready $(STATIC)
+	.ci/find-chromium
+	JAX_PLATFORMS=$${JAX_PLATFORMS:-cpu} $(NEWEST)/bin/python -m tests.showcase $(NOTEBOOKS)
+
+gallery: $(NEWEST)/.ready $(STATIC)
+	JAX_PLATFORMS=$${JAX_PLATFORMS:-cpu} $(NEWEST)/bin/python -m tests.showcase --gallery $(NOTEBOOKS)
 
 # ---- tests ------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import compiled_once
+import pictured_answers
 import pytest
+
+from tests.showcase.answers import asking, read_answers
 
 if TYPE_CHECKING:
     import nbformat
@@ -47,16 +50,20 @@ def run(name: str, *first: str) -> nbformat.NotebookNode:
     """A notebook executed, after cells of this source; nothing is written to standard error, and all can be shown.
 
     As it is, it takes from the folder what compilers gave earlier, as a user's second kernel does; but one that
-    measures this machine keeps the ceilings in a folder of its own, where no other test finds a roofline.
+    measures this machine keeps the ceilings in a folder of its own, where no other test finds a roofline. A notebook as
+    it is gives the answers that its stored pictures say.
     """
     import nbformat
 
     notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
     notebook.cells[:0] = [nbformat.v4.new_code_cell(source) for source in first]
+    pictured = {} if first else pictured_answers.expressions(Path(name).stem)
+    notebook.cells.append(nbformat.v4.new_code_cell(asking(pictured)))
     with pytest.MonkeyPatch.context() as patch:
         if not any(MEASURES in cell.source for cell in notebook.cells if cell.cell_type == "code"):
             patch.setenv("JAXSTAGE_CACHE_DIR", str(compiled_once.folder()))
         demo().run(notebook, NOTEBOOKS)
+    pictured_answers.assert_pictures_say(read_answers(notebook.cells.pop().outputs))
     streams = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "name" in output]
     assert not [output.text for output in streams if output.name == "stderr"]
     assert not [output.text for output in streams if "cannot be shown" in output.text]

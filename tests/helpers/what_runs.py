@@ -30,6 +30,7 @@ ONCE = {
     "hostile": "attacks readers, folders and requests, which are free of JAX",
     "notebooks": "the notebooks show the newest JAX; magics, kernels and the panel run on both",
     "helpers": "tests of the tests",
+    "showcase": "files, which were made with the newest JAX",
     "compilation/test_listener_faults.py": "faults put into our own functions; what JAX tells them is tested on both",
     "wording": "sentences made from facts by hand",
     "command": "files, exit statuses and JSON, which are ours; findings have their programs on both",

@@ -6,8 +6,11 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pictured_answers
 import pytest
 from executed_notebooks import NOTEBOOKS, demo, printed
+
+from tests.showcase.records import read_records
 
 if TYPE_CHECKING:
     import nbformat
@@ -17,6 +20,16 @@ if TYPE_CHECKING:
 def first_look(tmp_path_factory: pytest.TempPathFactory) -> tuple[nbformat.NotebookNode, Path]:
     page = tmp_path_factory.mktemp("demo") / "demo().html"
     return demo().executed(NOTEBOOKS / "01_first_look.ipynb", page), page
+
+
+def test_the_softmax_line_became_what_the_stored_picture_says(
+    first_look: tuple[nbformat.NotebookNode, Path],
+) -> None:
+    for picture in pictured_answers.comparable_pictures("01_first_look"):
+        notebook, _ = first_look
+        cell = next(cell for cell in notebook.cells if "lines_from" in cell.source)
+        fusions = len(printed(cell).splitlines())
+        assert f" {fusions} fusions" in read_records()[picture.name].answer
 
 
 def test_first_look_shows_a_panel_for_each_call(first_look: tuple[nbformat.NotebookNode, Path]) -> None:

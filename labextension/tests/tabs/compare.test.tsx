@@ -86,6 +86,13 @@ describe("the comparison", () => {
     expect(ratios(), "of 2 MB").toEqual(["+1 MB\n1.5×", "+7 MB\n4.5×"]);
   });
 
+  it("says how many times it is, however small: no figure that is known is shown as none", () => {
+    const among = [rows[0], { ...rows[1], cells: cells(true, 0.00027) }];
+    const [first, second] = calls;
+    open({ ...first, compare: { row: 0, columns, rows: among } }, second);
+    expect($$(".jxs-compared .jxs-grid-below").map((one) => one.textContent)).toContain("−3 MB\n0.00009×");
+  });
+
   it("shows a failed target's error in one line beside the others", () => {
     open();
     expect($(".jxs-grid-problem")?.textContent).toContain("ValueError: it calls back");

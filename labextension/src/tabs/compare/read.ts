@@ -91,7 +91,7 @@ function differencesOf(cell: Cell | undefined, other: Cell | undefined, unit: st
   if (!cell?.isAmount || !other?.isAmount || cell.value === null || other.value === null || cell.text === other.text) return [];
   const more = difference(cell.value - other.value, unit);
   if (!cell.value || !other.value) return [more];
-  return [more, `${Number((cell.value / other.value).toPrecision(3)).toLocaleString("en-US")}×`];
+  return [more, `${(cell.value / other.value).toLocaleString("en-US", { maximumSignificantDigits: 3 })}×`];
 }
 
 /** What the pointer or the keyboard is on, in one sentence. */

@@ -9,7 +9,6 @@ import pytest
 from magic_shell import Shell, fresh_shell
 
 import jaxstage_ext
-from jaxstage_ext.program.running import measured_wording
 from jaxstage_ext.report.deliberate_error import frames_above_ours
 
 
@@ -24,7 +23,7 @@ def shell() -> Iterator[Shell]:
     ("line", "last"),
     [
         ("traced.memory", "Unavailable: loss was not lowered here, so its memory is unknown; inspect it with stage="),
-        ("traced.timeline", f"Unavailable: {measured_wording.not_profiled('loss')}"),
+        ("traced.timeline", "Unavailable: loss was not profiled; run %profile loss("),
         ("jaxstage_ext.inspect(loss, w, x, target='v9')", "TargetError: unknown target 'v9'"),
         ("jaxstage_ext.inspect(loss, w, x, mesh='data=')", "MeshError: "),
         ("jaxstage_ext.inspect(loss, w, x, compiler_options={'xla_nope': 1})", "OptionError: "),
@@ -67,4 +66,4 @@ def test_outside_a_notebook_python_prints_every_frame() -> None:
 
 def test_a_lambda_is_not_given_as_a_call_to_type(shell: Shell) -> None:
     seen = shell.run("jaxstage_ext.inspect(lambda x: x + 1, x, stage='trace').timeline")
-    assert measured_wording.not_profiled("<lambda>") in seen.text and "%profile <lambda>" not in seen.text
+    assert "Unavailable: <lambda> was not profiled; run" in seen.text and "%profile <lambda>" not in seen.text

@@ -9,6 +9,8 @@ from typing import Any
 
 from jax._src import compiler as _compiler
 
+from jaxstage_ext.report.uninterrupted import uninterrupted
+
 _compiler_any: Any = _compiler
 
 
@@ -21,24 +23,45 @@ class ReplacedFunction:
     def __init__(self, name: str, through: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         self._name, self._through = name, through
         self._changing = threading.RLock()
-        self._blocks = 0
+        self._blocks: set[object] = set()
         self._original: Callable[..., Any] | None = None
 
     @contextlib.contextmanager
     def replaced(self) -> Iterator[None]:
         """Replaced from the first block that is entered to the last that is left, in whatever order."""
-        self._change(1)
+        block = object()
         try:
-            yield
+            try:
+                with uninterrupted():
+                    self._enter(block)
+                yield
+            finally:
+                self._surely_leave(block)
         finally:
-            self._change(-1)
+            self._surely_leave(block)
 
-    def _change(self, change: int) -> None:
+    def _surely_leave(self, block: object) -> None:
+        """Leave it though an interrupt comes before `uninterrupted` holds it back; the interrupt is raised then."""
+        late = None
+        while block in self._blocks:
+            try:
+                with uninterrupted():
+                    self._leave(block)
+            except KeyboardInterrupt as error:
+                late = error
+        if late is not None:
+            raise late
+
+    def _enter(self, block: object) -> None:
         with self._changing:
             if not self._blocks:
                 self._original = getattr(_compiler_any, self._name, None)
                 if self._original is not None:
                     setattr(_compiler_any, self._name, self._through(self._original))
-            self._blocks += change
+            self._blocks.add(block)
+
+    def _leave(self, block: object) -> None:
+        with self._changing:
+            self._blocks.discard(block)
             if not self._blocks and self._original is not None:
                 setattr(_compiler_any, self._name, self._original)

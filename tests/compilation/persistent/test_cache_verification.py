@@ -59,7 +59,7 @@ def run_twice(folder: CacheFolder) -> None:
 def test_a_damaged_entry_is_reported_once_and_left_there(folder: CacheFolder) -> None:
     file = folder.file(folder.compile(square, X).key)
     file.write_bytes(b"junk" + file.read_bytes())
-    with pytest.warns(PersistentCacheWarning, match="--set-aside") as warned:
+    with pytest.warns(PersistentCacheWarning, match="set_aside") as warned:
         run_twice(folder)
     [said] = [each for each in warned if each.category is PersistentCacheWarning]
     assert file.name in str(said.message)

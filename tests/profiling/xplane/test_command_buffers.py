@@ -104,6 +104,6 @@ def test_two_library_kernels_for_one_call_are_both_its_and_three_for_two_are_of_
 
 def test_what_stays_unnamed_says_how_xla_names_it() -> None:
     headline = Headline(Bound.DEVICE, devices=1, window=1.0, busy=0.7, idle=0.3, op="command_buffer_1", op_share=1.0)
-    assert "--command-buffers off" in timeline_wording.sentence(headline)
+    assert "xla_gpu_enable_command_buffer=" in timeline_wording.sentence(headline)
     other = Headline(Bound.DEVICE, devices=1, window=1.0, busy=0.7, idle=0.3, op="fusion.1", op_share=1.0)
     assert "--command-buffers off" not in timeline_wording.sentence(other)

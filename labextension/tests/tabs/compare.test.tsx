@@ -88,8 +88,7 @@ describe("the comparison", () => {
 
   it("says how many times it is, however small: no figure that is known is shown as none", () => {
     const among = [rows[0], { ...rows[1], cells: cells(true, 0.00027) }];
-    const [first, second] = calls;
-    open({ ...first, compare: { row: 0, columns, rows: among } }, second);
+    open({ ...calls[0], compare: { row: 0, columns, rows: among } }, { ...calls[1] });
     expect($$(".jxs-compared .jxs-grid-below").map((one) => one.textContent)).toContain("−3 MB\n0.00009×");
   });
 

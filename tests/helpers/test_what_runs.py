@@ -23,6 +23,10 @@ class Case:
     def callspec(self) -> Case:
         return self
 
+    @property
+    def nodeid(self) -> str:
+        return f"{self.path}::{self.name}"
+
 
 def case(file: str, name: str, **given: Any) -> Any:
     return Case(TESTS / file, name, given)
@@ -69,6 +73,14 @@ def test_each_program_meets_one_target_that_is_not_here_and_each_target_has_prog
         ]
         assert of_each[0] == of_each[1] and len(of_each[0]) == 2 and "local" in of_each[0]
     assert {target for _, _, target in kept} == {*targets}
+
+
+def test_on_the_oldest_version_a_test_of_the_rooms_above_jax_has_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_runs, "IS_OLDEST_SUITE", True)
+    files = ("truth/test_x.py", "core/test_y.py", "profiling/capture/test_z.py")
+    cases = [case(file, f"test_a[{number}]") for file in files for number in range(3)]
+    waiting = what_runs.further_cases(cases)
+    assert [one for one in cases if one in waiting] == cases[1:3]
 
 
 def test_what_only_one_target_is_asked_is_asked() -> None:

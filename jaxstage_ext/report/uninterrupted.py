@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 
@@ -24,3 +24,20 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, former)
         if came:
             former(signal.SIGINT, came[0])
+
+
+def surely(act: Callable[[], object]) -> None:
+    """Do to its end what may be begun again; a Ctrl-C that comes before `uninterrupted` holds it back is raised then.
+
+    What `act` raises itself ends it.
+    """
+    is_done, late = False, None
+    while not is_done:
+        try:
+            with uninterrupted():
+                act()
+                is_done = True
+        except KeyboardInterrupt as error:
+            late = error
+    if late is not None:
+        raise late

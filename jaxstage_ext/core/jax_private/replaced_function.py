@@ -9,7 +9,7 @@ from typing import Any
 
 from jax._src import compiler as _compiler
 
-from jaxstage_ext.report.uninterrupted import uninterrupted
+from jaxstage_ext.report.uninterrupted import surely, uninterrupted
 
 _compiler_any: Any = _compiler
 
@@ -36,21 +36,9 @@ class ReplacedFunction:
                     self._enter(block)
                 yield
             finally:
-                self._surely_leave(block)
+                surely(lambda: self._leave(block))
         finally:
-            self._surely_leave(block)
-
-    def _surely_leave(self, block: object) -> None:
-        """Leave it though an interrupt comes before `uninterrupted` holds it back; the interrupt is raised then."""
-        late = None
-        while block in self._blocks:
-            try:
-                with uninterrupted():
-                    self._leave(block)
-            except KeyboardInterrupt as error:
-                late = error
-        if late is not None:
-            raise late
+            surely(lambda: self._leave(block))
 
     def _enter(self, block: object) -> None:
         with self._changing:
@@ -62,6 +50,8 @@ class ReplacedFunction:
 
     def _leave(self, block: object) -> None:
         with self._changing:
-            self._blocks.discard(block)
+            if block not in self._blocks:
+                return
+            self._blocks.remove(block)
             if not self._blocks and self._original is not None:
                 setattr(_compiler_any, self._name, self._original)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jaxstage_ext.core.own_work import own_work
-from jaxstage_ext.report.uninterrupted import uninterrupted
+from jaxstage_ext.report.uninterrupted import surely, uninterrupted
 
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
@@ -50,6 +50,11 @@ def hear() -> Iterator[Heard]:
         if event == _CACHE_HIT and getattr(_local, "heard", None) is heard:
             heard.cache_hits += 1
 
+    def deafen() -> None:
+        _local.heard = outer
+        _remove(monitoring.unregister_event_duration_listener, on_duration)
+        _remove(monitoring.unregister_event_listener, on_event)
+
     try:
         with uninterrupted():
             monitoring.register_event_duration_secs_listener(on_duration)
@@ -58,18 +63,7 @@ def hear() -> Iterator[Heard]:
         with own_work(), kept_nan_checks():
             yield heard
     finally:
-        is_deaf, late = False, None
-        while not is_deaf:  # a second Ctrl-C may come before `uninterrupted` holds it back
-            try:
-                with uninterrupted():
-                    _local.heard = outer
-                    _remove(monitoring.unregister_event_duration_listener, on_duration)
-                    _remove(monitoring.unregister_event_listener, on_event)
-                    is_deaf = True
-            except KeyboardInterrupt as error:
-                late = error
-        if late is not None:
-            raise late
+        surely(deafen)
 
 
 def _remove(unregister: Callable[[Any], None], listener: Any) -> None:

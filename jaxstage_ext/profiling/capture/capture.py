@@ -14,7 +14,7 @@ from jaxstage_ext.profiling.capture.compile_times import CompileTime, compile_ti
 from jaxstage_ext.profiling.capture.sampler import Samples, sampled
 from jaxstage_ext.profiling.capture.session_lock import ProfilerBusy, profiler_session
 from jaxstage_ext.report.text.typed_forms import typed
-from jaxstage_ext.report.uninterrupted import uninterrupted
+from jaxstage_ext.report.uninterrupted import surely, uninterrupted
 
 MOST_EVENTS = 1_000_000
 """Events of a capture that are kept, unless the user sets another limit."""
@@ -95,13 +95,7 @@ class Capture:
                 error.add_note(_PROFILES_ITSELF.format(typed("%timeline", "jaxstage_ext.load")))
             raise
         finally:
-            try:
-                with uninterrupted():
-                    around.close()
-            except KeyboardInterrupt:  # before the block
-                with uninterrupted():
-                    around.close()
-                raise
+            surely(around.close)
 
     def _begin(self, around: contextlib.ExitStack) -> None:
         around.enter_context(profiler_session(holder(self.title)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jaxstage_ext.compilation.persistent import miss_causes
+from jaxstage_ext.compilation.persistent.cache_commands import setting_aside
 from jaxstage_ext.compilation.persistent.cache_entries import CacheEntry
 from jaxstage_ext.compilation.persistent.cache_report import CacheReport
 from jaxstage_ext.compilation.persistent.folder_name import folder_name
@@ -115,7 +116,7 @@ def _wrong_folder(state: FolderState) -> Iterator[str]:
         yield (
             f"The folder's file system is full ({scaled(state.free_bytes, 'B')} free): JAX leaves incomplete entries "
             "there, and every kernel compiles their programs again; make room, then "
-            f"{_set_them_aside()}"
+            f"{setting_aside()}"
         )
 
 
@@ -174,7 +175,7 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
         names = some([entry.key + persistent_cache.SUFFIX for entry in damaged], _NAMED)
         yield (
             f"{plural(len(damaged), 'damaged entry', 'damaged entries')}: {names}. JAX never repairs them; "
-            f"{_set_them_aside()} renames them, and JAX compiles and writes their programs again"
+            f"{setting_aside()} renames them, and JAX compiles and writes their programs again"
         )
     if report.state.max_size is not None and (lacking := sum(entry.lacks_time for entry in report.entries)):
         yield (
@@ -188,10 +189,6 @@ def _wrong_entries(report: CacheReport) -> Iterator[str]:
         )
     if read_only := sum(entry.is_read_only and not entry.is_unreadable for entry in report.entries):
         yield f"{plural(read_only, 'entry is', 'entries are')} read-only for this kernel"
-
-
-def _set_them_aside() -> str:
-    return typed("%compile_cache --set-aside", "jaxstage_ext.compile_cache(set_aside=True)")
 
 
 def _set_aside(report: CacheReport) -> Iterator[str]:

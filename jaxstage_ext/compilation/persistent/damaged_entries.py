@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from jaxstage_ext.compilation.persistent import flag_watch
+from jaxstage_ext.compilation.persistent.cache_commands import setting_aside
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.report import kernel_settings
 from jaxstage_ext.report.kernel_settings import DamagedPolicy
 from jaxstage_ext.report.text.public_paths import public_folders
-from jaxstage_ext.report.text.typed_forms import typed
 
 ASIDE = ".damaged"
 """What is added to the name of an entry that is set aside: JAX then compiles its program and writes it anew."""
@@ -56,10 +56,9 @@ def _set_aside_now(path: str, check: EntryCheck) -> bool:
 
 def warning(path: str, check: EntryCheck) -> str:
     """What is wrong with an entry and what to do, in one line."""
-    renames = typed("%compile_cache --set-aside", "jaxstage_ext.compile_cache(set_aside=True)")
     return (
         f"JAX's persistent cache: the entry {path} {_found(check)}. Loading it can crash the kernel or give wrong "
-        f"values. {renames} renames it, and JAX then compiles its program again."
+        f"values. {setting_aside()} renames it, and JAX then compiles its program again."
     )
 
 

@@ -15,6 +15,7 @@ from jaxstage_ext.compilation.persistent import (
     process_tally,
     record_store,
 )
+from jaxstage_ext.compilation.persistent.cache_commands import setting_aside
 from jaxstage_ext.compilation.persistent.entry_check import EntryCheck, Version
 from jaxstage_ext.compilation.persistent.folder_state import FolderUse
 from jaxstage_ext.compilation.persistent.key_record import KeyRecord
@@ -207,9 +208,8 @@ def _explain_opening(observed: Observed) -> None:
 def _explain(error: BaseException, where: str, observed: Observed) -> None:
     """Where `jax_raise_persistent_cache_errors` raises out of a compile, the traceback names the cache and a remedy."""
     path = entry_path(observed.folder, observed.request.key)
-    renames = typed("%compile_cache --set-aside", "jaxstage_ext.compile_cache(set_aside=True)")
     shows = typed("%compile_cache", "jaxstage_ext.compile_cache()")
-    remedy = f"Delete that file, or run {renames}" if where == "read" else f"See {shows}"
+    remedy = f"Delete that file, or run {setting_aside()}" if where == "read" else f"See {shows}"
     error.add_note(
         f"JAX's persistent compilation cache in {observed.folder}: the entry {path} could not be {where}, and "
         f"jax_raise_persistent_cache_errors is on. {remedy}."

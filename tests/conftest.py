@@ -15,6 +15,7 @@ import compiled_once
 import eager_operations
 import file_seconds
 import pytest
+import shards
 import time_limits
 import what_runs
 from interrupts import pytest_runtest_logfinish, pytest_runtest_logstart  # noqa: F401
@@ -117,7 +118,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    return what_runs.is_left_out(collection_path) or None
+    return what_runs.is_left_out(collection_path) or shards.is_elsewhere(collection_path) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -77,10 +77,18 @@ def test_each_program_meets_one_target_that_is_not_here_and_each_target_has_prog
 
 def test_on_the_oldest_version_a_test_of_the_rooms_above_jax_has_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(what_runs, "IS_OLDEST_SUITE", True)
-    files = ("truth/test_x.py", "core/test_y.py", "profiling/capture/test_z.py")
+    files = ("notebook/test_x.py", "core/test_y.py", "profiling/capture/test_z.py")
     cases = [case(file, f"test_a[{number}]") for file in files for number in range(3)]
     waiting = what_runs.further_cases(cases)
     assert [one for one in cases if one in waiting] == cases[1:3]
+
+
+def test_further_up_the_oldest_suite_has_the_first_test_of_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_runs, "IS_OLDEST_SUITE", True)
+    files = ("findings/memory/test_x.py", "program/test_y.py", "core/test_z.py")
+    cases = [case(file, name) for file in files for name in ("test_a[1]", "test_a[2]", "test_b")]
+    waiting = what_runs.further_cases(cases)
+    assert [one for one in cases if one not in waiting] == [cases[0], cases[3], *cases[6:]]
 
 
 def test_what_only_one_target_is_asked_is_asked() -> None:

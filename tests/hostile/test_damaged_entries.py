@@ -205,7 +205,7 @@ def damage(kept: Kept, kind: str, rng: random.Random, folder: Path) -> str:
 
 
 def test_damaged_entries(kept: Kept, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    attack = Attack("damaged entries", attempts=2_000, in_ci=600, request=request)
+    attack = Attack("damaged entries", attempts=2_000, in_ci=300, request=request)
     for rng in attack:
         kind = rng.choice(list(ANSWERS))
         how = damage(kept, kind, rng, tmp_path)

@@ -81,7 +81,7 @@ def test_captures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     captured(True), captured(False)
     former = signal.signal(signal.SIGINT, raised_in_a_capture)
     try:
-        for rng in (attack := Attack("interrupted captures", attempts=400, in_ci=60, request=request)):
+        for rng in (attack := Attack("interrupted captures", attempts=400, in_ci=30, request=request)):
             attack.ended(attempt(rng))
     finally:
         signal.signal(signal.SIGINT, former)

@@ -174,7 +174,7 @@ def dropped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_looks_in_this_process(request: pytest.FixtureRequest, panels: list[Any]) -> None:
     original = compiler.compile_or_get_cached
     seconds = {look: min(took(look) for _ in range(2)) for look in HERE}
-    attack = Attack("interrupted looks", attempts=460, in_ci=60, request=request)
+    attack = Attack("interrupted looks", attempts=460, in_ci=30, request=request)
     for rng in attack:
         look = rng.choice(HERE)
         attack.ended(f"{look.__name__.removeprefix('by_')} {attempt(look, rng, seconds[look], panels)}")

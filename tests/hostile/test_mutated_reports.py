@@ -197,7 +197,7 @@ CHANGES = (set_value, set_value, delete, delete, swap, wrap, add, rename, entrie
 
 
 def test_ten_thousand_mutated_reports(reports: list[str], request: pytest.FixtureRequest) -> None:
-    attack = Attack("mutated reports", attempts=10_000, in_ci=600, request=request)
+    attack = Attack("mutated reports", attempts=10_000, in_ci=300, request=request)
     for rng in attack:
         text = mutated(rng, rng.choice(reports))
         try:

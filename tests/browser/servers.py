@@ -34,6 +34,8 @@ SETTINGS = {
     "@jupyterlab/completer-extension:manager": {"providerTimeout": 60_000},
 }
 """Of a server whose pages ask nobody outside, save nothing by themselves and wait for a busy kernel."""
+UNUSED = ("jupyter_lsp", "ipyparallel")
+"""Extensions of the server that no test needs; a page asks ipyparallel's for clusters, a third of all that it asks."""
 HOSTS = {
     "lab": ("jupyterlab", "LabApp"),
     "notebook": ("notebook", "JupyterNotebookApp"),
@@ -94,9 +96,10 @@ def own_settings(home: Path, extension: bool, mother: Path | None) -> dict[str, 
     labconfig = home / "config" / "labconfig"
     labconfig.mkdir(parents=True)
     (labconfig / "default_setting_overrides.json").write_text(json.dumps(SETTINGS))
-    (labconfig / "page_config.json").write_text(json.dumps({"disabledExtensions": {"jaxstage": not extension}}))
+    without = {"jaxstage": not extension, "ipyparallel-labextension": True}
+    (labconfig / "page_config.json").write_text(json.dumps({"disabledExtensions": without}))
     (parts := home / "config" / "jupyter_server_config.d").mkdir()
-    (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}}))
+    (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": dict.fromkeys(UNUSED, False)}}))
     places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
     places["JUPYTER_CONFIG_PATH"] = places["JUPYTER_CONFIG_DIR"]  # before those of the environment
     own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", **python_path()}

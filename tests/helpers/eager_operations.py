@@ -38,7 +38,8 @@ def kept() -> Iterator[None]:
         if backend.platform != "cpu" or host_callbacks or not _is_of_jax(module.operation.attributes["sym_name"].value):
             return compile_(backend, module, executable_devices, options, host_callbacks)
         text = module.operation.get_asm(enable_debug_info=False)  # wherever it is called
-        asked = text.encode() + options.SerializeAsString() + "".join(packages.identity("cpu")).encode()
+        machine, processor, *_ = packages.identity("cpu")  # of which release jaxlib is, the folder says
+        asked = text.encode() + options.SerializeAsString() + machine.encode() + processor.encode()
         path = compiled_once.folder(()) / hashlib.sha256(asked).hexdigest()
         with contextlib.suppress(OSError, RuntimeError):  # not there, or of another processor
             return backend.deserialize_executable(

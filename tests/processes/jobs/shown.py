@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src import distributed
 from jax.sharding import NamedSharding, PartitionSpec
 from joined import FOLDER, PROCESS, PROCESSES, WORDS, finish, here, join, mesh, ones
 
@@ -19,6 +20,10 @@ from jaxstage_ext.core.targets import survey
 from jaxstage_ext.notebook import sharding_magic
 from jaxstage_ext.processes.inside import compile_rows
 from jaxstage_ext.program.device.device_figures import device_memory
+
+COMPILED = "process 0 has compiled the third program"
+PAUSE = 0.3
+"""Seconds that the others come after it, at least."""
 
 
 def bounds_held(array: jax.Array) -> list[list[list[int]]]:
@@ -46,12 +51,22 @@ def third(x):
     return x.mean(0)
 
 
+def tell_the_others(event: str, *_: Any, **__: Any) -> None:
+    """They wait for the end of the next compile of process 0, and pause then."""
+    if event == "/jax/core/compile/backend_compile_duration":
+        distributed.global_state.client.key_value_set(COMPILED, "yes", allow_overwrite=True)
+
+
 def compiled() -> dict[str, Any]:
     """The log after programs in another order in each process, one of its own, and one that the cache may have."""
     for function in [first, second][:: 1 - 2 * PROCESS]:
         jax.jit(function).lower(x).compile()
-        time.sleep(0.2 * PROCESS)
     jax.jit(own_work)(jnp.ones(3))
+    if PROCESS == 0:
+        jax.monitoring.register_event_duration_secs_listener(tell_the_others)
+    else:
+        distributed.global_state.client.blocking_key_value_get(COMPILED, 60_000)
+        time.sleep(PAUSE)
     value = here(jax.jit(third)(x))
     jax.clear_caches()
     jax.jit(third).lower(x).compile()

@@ -72,8 +72,11 @@ class Worker:
 
     @property
     def usable(self) -> bool:
-        """Whether it waits for a request: not one whose answer nobody took, which would answer the next request."""
-        return self.alive and not self._owes_answer
+        """Whether it waits for a request.
+
+        One whose answer nobody took would give it to the next request; one that was told to stop is alive a while yet.
+        """
+        return self.alive and not self._owes_answer and not self._stopped
 
     def ask(self, request: dict[str, Any], timeout: float, memory: int | None, progress: Progress | None = None) -> Any:
         """The answer to a request. Raises RequestFailed, WorkerDied, LeftIdle; any other interruption kills it too."""

@@ -41,6 +41,19 @@ def test_a_worker_killed_between_requests_is_replaced_unnoticed() -> None:
         assert ping() != pid
 
 
+def test_a_worker_that_was_told_to_stop_is_not_asked_while_it_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal takes a moment, longer on a busy machine: here the first one never arrives."""
+    pid = ping()
+    worker = pool._slots["cpu"].worker
+    assert worker is not None
+    sent, kill = list[int](), worker._process.kill
+    monkeypatch.setattr(worker._process, "kill", lambda: sent.append(pid) or (len(sent) > 1 and kill()))
+    pool.stop("cpu", pool.COMPILE)
+    assert pool.running()["cpu"] == pid
+    assert ping() != pid
+    assert len(sent) > 1 and gone(pid)
+
+
 def test_the_usual_limit_is_half_of_the_memory() -> None:
     half = memory_limit.half_of_machine()
     assert half is not None

@@ -98,8 +98,13 @@ _ON_ALL = ("program/test_machine_code.py", "program/test_program_passes.py")
 _FIRST_CASE = ("notebook/", "profiling/", "panel/")
 """Rooms above JAX: that the oldest version's artefacts are read shows in a first case; figures are the newest's."""
 _FIRST_TEST = (
-    *("truth/", "findings/", "program/", "testing/"),
-    *("core/test_scanned_bodies.py", "core/test_piecewise.py", "core/test_repeated_bodies.py"),
+    "truth/",
+    "findings/",
+    "program/",
+    "testing/",
+    "core/test_scanned_bodies.py",
+    "core/test_piecewise.py",
+    "core/test_repeated_bodies.py",
 )
 """Rooms above these, and long files: in the first test of a file, which is what it is about; others are our corners."""
 _EACH_CASE = (

@@ -14,9 +14,6 @@ MAKEFLAGS += --no-print-directory
 DEMO := .venv
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
-PIP := -m pip --disable-pip-version-check -qq
-# What tests import becomes bytecode when they do; compiling all of what is installed takes a minute of a processor.
-LAZILY := --no-compile
 PYTEST := -m pytest -q
 WORKERS ?= 2
 # A file's tests stay in one process: they share what they compile, notebooks, servers. The longest file comes first.
@@ -53,14 +50,16 @@ help:
 
 # ---- environments -----------------------------------------------------------------------------------------
 
+# Made anew each time, so that nothing of older dependencies is left in it.
 define environment
 	@echo "== $(1): $$($(2) --version), $(3)"
-	@test -x $(1)/bin/python && $(1)/bin/python -c '' 2>/dev/null || { rm -rf $(1); $(2) -m venv $(1); }
+	@rm -rf $(1)
+	@$(2) -m venv $(1)
 endef
 
 # What compiles for TPUs and GPUs that are not here (2.6 GB), a disassembler: not for every machine.
 define compilers
-	@install="$(1)/bin/python $(PIP) install $(LAZILY) -c $(1)/bounds.txt -e"; \
+	@install=".ci/install $(1) -c $(1)/bounds.txt -e"; \
 	$$install '.[tpu,cuda,asm]' 2>/dev/null || for extra in tpu cuda asm; do \
 	  $$install ".[$$extra]" && continue; \
 	  echo "$(1): '.[$$extra]' could not be installed (pip says why above)."; \
@@ -83,12 +82,12 @@ LOWER_BOUNDS := 'import tomllib; \
 
 $(DEMO)/.ready: $(PACKAGE) $(STATIC)
 	$(call environment,$(DEMO),$$(.ci/find-python newest),the package as a user installs it)
-	@$(DEMO)/bin/python $(PIP) install '.[lab]'
+	@$(DEMO)/bin/python -m pip --disable-pip-version-check -qq install '.[lab]'
 	@touch $@
 
 $(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	$(call environment,$(NEWEST),$$(.ci/find-python newest),the newest JAX)
-	@$(NEWEST)/bin/python $(PIP) install $(LAZILY) --upgrade --upgrade-strategy eager -e '.[dev]'
+	@.ci/install $(NEWEST) -e '.[dev]'
 	@$(NEWEST)/bin/python -c 'from importlib.metadata import version; print("jax==" + version("jax"))' > $(NEWEST)/bounds.txt
 	$(call compilers,$(NEWEST))
 	$(call same_times,$(NEWEST))
@@ -97,14 +96,14 @@ $(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 $(OLDEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	$(call environment,$(OLDEST),$$(.ci/find-python oldest),the oldest release of everything we depend on)
 	@$(OLDEST)/bin/python -c $(LOWER_BOUNDS) > $(OLDEST)/bounds.txt
-	@$(OLDEST)/bin/python $(PIP) install $(LAZILY) -c $(OLDEST)/bounds.txt -e '.[test]'
+	@.ci/install $(OLDEST) -c $(OLDEST)/bounds.txt -e '.[test]'
 	$(call compilers,$(OLDEST))
 	$(call same_times,$(OLDEST))
 	@touch $@
 
 $(NODE_MODULES): labextension/package.json labextension/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or newer'; exit 1; }
-	cd labextension && npm ci --no-audit --no-fund --loglevel=error
+	@.ci/install-node-modules labextension $(KEPT)/node_modules
 	@touch $@
 
 $(STATIC): $(FRONT_END) | $(NODE_MODULES)

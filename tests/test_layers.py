@@ -181,14 +181,22 @@ def room_of(name: str) -> str:
     raise KeyError(f"{name} stands in no room of the design: {', '.join(ROOMS)}")
 
 
-def imported(path: Path) -> Iterator[str]:
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def imported(path: Path) -> list[str]:
     """Every absolute name that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    names = []
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
 
 
 def ours(path: Path) -> Iterator[str]:
@@ -300,7 +308,7 @@ def test_no_two_classes_and_no_two_modules_of_a_room_share_a_name() -> None:
     classes = Counter(
         node.name
         for path in MODULES
-        for node in ast.parse(path.read_text()).body
+        for node in parsed(path).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, count in (modules + classes).items() if count > 1] == []
@@ -313,7 +321,7 @@ def test_programs_answer_for_themselves() -> None:
     asked = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
         if kinds & {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
     ]

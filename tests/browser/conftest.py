@@ -84,7 +84,7 @@ def serve(
 @pytest.fixture(scope="session")
 def mother() -> Iterator[Path]:
     """What kernels are forked from, but for those that a test wants to begin as a user's do."""
-    from tests.browser.servers import mother_of_kernels
+    from tests.helpers.forked_kernels import mother_of_kernels
 
     with tempfile.TemporaryDirectory(prefix="jaxstage-") as folder, mother_of_kernels(Path(folder)) as socket:
         yield socket

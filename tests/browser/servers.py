@@ -20,11 +20,12 @@ from typing import Any
 import nbformat
 from nbformat.sign import NotebookNotary
 
+from tests.helpers import forked_kernels
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "test"
 SECONDS = 120
 """That anything may take on a machine that does much else."""
-MOTHER, CHILD = (Path(__file__).with_name(f"kernel_{name}.py") for name in ("mother", "child"))
 FRESH = "fresh"
 """The kernel that begins as a user's does, with all its imports."""
 SETTINGS = {
@@ -102,45 +103,24 @@ def own_settings(home: Path, extension: bool, mother: Path | None) -> dict[str, 
     (parts / "parts.json").write_text(json.dumps({"ServerApp": {"jpserver_extensions": dict.fromkeys(UNUSED, False)}}))
     places = {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
     places["JUPYTER_CONFIG_PATH"] = places["JUPYTER_CONFIG_DIR"]  # before those of the environment
-    own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", **python_path()}
+    own = {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", **forked_kernels.python_path()}
     # as this checkout has built it, not as it may be installed
     built = [ROOT / "jaxstage_ext" / "static"] if extension else []
-    own["JUPYTER_PATH"] = os.pathsep.join(map(str, [*built, *forked_kernels(home, mother)]))
+    own["JUPYTER_PATH"] = os.pathsep.join(map(str, [*built, *kernels_of(home, mother)]))
     return {**os.environ, **places, **own}
 
 
-def python_path() -> dict[str, str]:
-    """The package of this checkout before an installed one."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-
-
-def forked_kernels(home: Path, mother: Path | None) -> list[Path]:
+def kernels_of(home: Path, mother: Path | None) -> list[Path]:
     """A folder for JUPYTER_PATH with a kernel "python3" that `kernel_mother` forks, and `FRESH`."""
     if mother is None:
         return []
-    forked = [sys.executable, "-I", "-S", str(CHILD), str(mother), "-f", "{connection_file}"]
-    fresh = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    for name, argv in (("python3", forked), (FRESH, fresh)):
+    fresh = [sys.executable, "-m", "ipykernel_launcher"]
+    shown = {"display_name": "Python 3 (ipykernel)", "language": "python"}
+    for name, start in (("python3", forked_kernels.command(mother)), (FRESH, fresh)):
         spec = home / "forked" / "kernels" / name / "kernel.json"
         spec.parent.mkdir(parents=True)
-        spec.write_text(json.dumps({"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}))
+        spec.write_text(json.dumps(shown | {"argv": [*start, "-f", "{connection_file}"]}))
     return [home / "forked"]
-
-
-@contextlib.contextmanager
-def mother_of_kernels(folder: Path) -> Iterator[Path]:
-    """The socket of a process that forks into kernels, for the time of the block."""
-    path = folder / "kernels.socket"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen(64)
-        argv, environment = [sys.executable, str(MOTHER), str(listener.fileno())], {**os.environ, **python_path()}
-        process = subprocess.Popen(argv, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL, env=environment)
-    try:
-        yield path
-    finally:
-        process.kill()
-        process.wait()
 
 
 def command(host: str, port: int, folder: Path, options: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Notebooks executed as a user's kernel would, and what their cells left."""
+"""Notebooks executed in a kernel of their own, and what their cells left; `make demo` runs one in a user's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 @functools.cache
 def demo() -> ModuleType:
     """notebooks/demo.py, with kernels whose sockets are their own."""
-    from kernels import OwnFolderManager
+    from kernels import ForkedManager
     from nbclient import NotebookClient
 
     spec = importlib.util.spec_from_file_location("demo", NOTEBOOKS / "demo.py")
@@ -32,7 +32,7 @@ def demo() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.NotebookClient = functools.partial(NotebookClient, kernel_manager_class=OwnFolderManager)  # type: ignore[attr-defined]
+    module.NotebookClient = functools.partial(NotebookClient, kernel_manager_class=ForkedManager)  # type: ignore[attr-defined]
     return module
 
 

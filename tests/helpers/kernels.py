@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import forked_kernels
 import pytest
 
 manager = pytest.importorskip("jupyter_client.manager")
@@ -29,6 +30,14 @@ class OwnFolderManager(manager.KernelManager):  # type: ignore[misc, name-define
     def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
         super().shutdown_kernel(now=now, restart=restart)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class ForkedManager(OwnFolderManager):
+    """Likewise, of a kernel that is forked from a process which has made the imports."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self.kernel_spec.argv = [*forked_kernels.command(forked_kernels.mother()), "-f", "{connection_file}"]
 
 
 def start_kernel(environment: Mapping[str, str]) -> tuple[Any, Any]:

@@ -65,10 +65,25 @@ def other_words(text: str) -> str:
     return _WORD.sub(lambda word: word[0][::-1], text) if is_sentence(text) else text
 
 
-def reword(name: str, put: Callable[[Any, str, Any], None]) -> int:
+Held = dict[int, list[tuple[ModuleType, str]]]
+"""Of each text and table, by its id: the modules that hold it, and the name there."""
+
+
+def holders() -> Held:
+    """Who holds what, once all wording modules are here: one that came later would keep the other words of these."""
+    for name in wording_modules().values():
+        importlib.import_module(name)
+    held: Held = {}
+    for module in [module for name, module in sys.modules.items() if name.startswith("jaxstage_ext")]:
+        for name, value in vars(module).items():
+            if isinstance(value, str | dict):
+                held.setdefault(id(value), []).append((module, name))
+    return held
+
+
+def reword(name: str, put: Callable[[Any, str, Any], None], held: Held | None = None) -> int:
     """Give a module other words, wherever they are used; `put` is `setattr`. The number of what was changed."""
-    for other in wording_modules().values():
-        importlib.import_module(other)  # one that came later would keep the other words of this one
+    held = holders() if held is None else held
     module, changed = importlib.import_module(name), 0
     for function in _functions(module):
         code = _reworded(function.__code__)
@@ -77,7 +92,7 @@ def reword(name: str, put: Callable[[Any, str, Any], None]) -> int:
             changed += 1
     for constant, value in vars(module).copy().items():
         if isinstance(value, str | dict) and not constant.startswith("__"):
-            changed += _reword_constant(value, put)
+            changed += _reword_constant(value, put, held)
         if isinstance(value, EnumType) and value.__module__ == name:
             changed += sum(_reword_member(member, put) for member in value)  # type: ignore[misc]
     return changed
@@ -85,8 +100,9 @@ def reword(name: str, put: Callable[[Any, str, Any], None]) -> int:
 
 def silence(put: Callable[[Any, str, Any], None]) -> None:
     """Give every wording module other words, and let each public function that returns a text return `OTHER`."""
+    held = holders()
     for name in wording_modules().values():
-        reword(name, put)
+        reword(name, put, held)
         for function in _functions(importlib.import_module(name)):
             is_public = not function.__name__.startswith("_") and function.__annotations__.get("return") == "str"
             if is_public and function.__module__ not in _WRITES_CODE:
@@ -113,14 +129,13 @@ def _changed(constant: Any) -> Any:
     return other_words(constant) if isinstance(constant, str) else constant
 
 
-def _reword_constant(value: Any, put: Callable[[Any, str, Any], None]) -> int:
+def _reword_constant(value: Any, put: Callable[[Any, str, Any], None], held: Held) -> int:
     """The same object stands in every module that imported it by name."""
     other = _other_value(value)
     if other == value:
         return 0
-    for module in [module for name, module in sys.modules.items() if name.startswith("jaxstage_ext")]:
-        for name in [name for name, held in vars(module).items() if held is value]:
-            put(module, name, other)
+    for module, name in held.get(id(value), ()):  # none of what another module's turn has changed
+        put(module, name, other)
     return 1
 
 

@@ -1,12 +1,13 @@
 """A process that has imported what every kernel imports, and forks into one whenever a server asks.
 
 Each kernel is a process of its own, as fresh as one that `python -m ipykernel_launcher` begins, without the three
-seconds of a processor that the imports take. Run by `servers.py` as a script; the server runs `kernel_child.py`.
+seconds of a processor that the imports take. Run by `forked_kernels.py` as a script; a server runs `kernel_child.py`.
 """
 
 from __future__ import annotations
 
 import array
+import contextlib
 import gc
 import importlib
 import json
@@ -26,7 +27,7 @@ def serve(listener: socket.socket) -> None:
     """Fork for each connection until this process is ended; those that come during the imports wait."""
     for module in (*IMPORTED, *ours()):
         importlib.import_module(module)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, wait_for_the_ended)
     gc.freeze()
     while True:
         connection, _ = listener.accept()
@@ -34,6 +35,13 @@ def serve(listener: socket.socket) -> None:
             listener.close()
             return become_kernel(connection)
         connection.close()
+
+
+def wait_for_the_ended(*_: Any) -> None:
+    """A kernel's processor time is ours once it is waited for, and so that of the tests."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def ours() -> list[str]:

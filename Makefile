@@ -57,7 +57,8 @@ define environment
 	@$(2) -m venv $(1)
 endef
 
-# What compiles for TPUs and GPUs that are not here (2.6 GB), a disassembler: not for every machine.
+# What compiles for TPUs and GPUs that are not here (2.6 GB), a disassembler: not for every machine. A compiler is known
+# by the time of its files, too: of one release it is the same here, so that what one clone has compiled serves the next.
 define compilers
 	@install=".ci/install $(1) -c $(1)/bounds.txt -e"; \
 	$$install '.[tpu,cuda,asm]' 2>/dev/null || for extra in tpu cuda asm; do \
@@ -68,11 +69,6 @@ define compilers
 	    exit 1; \
 	  fi; \
 	done
-endef
-
-# A compiler is known by the time of its files, too. Of one release it is the same here, so that what one clone has
-# compiled serves the next.
-define same_times
 	@find $(1)/lib -type f -size +4M \( -name '*.so' -o -name ptxas \) -exec touch -d 2000-01-01 {} +
 endef
 
@@ -90,7 +86,6 @@ $(NEWEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	@.ci/install $(NEWEST) -e '.[dev]'
 	@$(NEWEST)/bin/python -c 'from importlib.metadata import version; print("jax==" + version("jax"))' > $(NEWEST)/bounds.txt
 	$(call compilers,$(NEWEST))
-	$(call same_times,$(NEWEST))
 	@touch $@
 
 $(OLDEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
@@ -98,7 +93,6 @@ $(OLDEST)/.ready: pyproject.toml hatch_build.py | $(STATIC)
 	@$(OLDEST)/bin/python -c $(LOWER_BOUNDS) > $(OLDEST)/bounds.txt
 	@.ci/install $(OLDEST) -c $(OLDEST)/bounds.txt -e '.[test]'
 	$(call compilers,$(OLDEST))
-	$(call same_times,$(OLDEST))
 	@touch $@
 
 $(NODE_MODULES): labextension/package.json labextension/package-lock.json

@@ -12,7 +12,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.browser.servers import SECONDS, free_port, python_path
+from tests.browser.servers import SECONDS, free_port
+from tests.helpers.forked_kernels import python_path
 
 SETTINGS = """\
 [tool.marimo.runtime]

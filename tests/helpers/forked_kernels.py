@@ -16,9 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MOTHER, CHILD = (Path(__file__).with_name(f"kernel_{name}.py") for name in ("mother", "child"))
-DECIDE = ("JAX", "XLA", "LIBTPU", "TPU", "PYTHON")
-"""How the names begin of variables that an import may read; the rest a kernel has from its own environment."""
-READ_LATER = ("JAXSTAGE_CACHE_DIR", "JAXSTAGE_RECORDS_DIR")
+READ_BY_IMPORTS = ("JAX", "XLA", "LIBTPU", "TPU", "PYTHON")
+"""How the names of such variables begin, JAXSTAGE_CACHE_DIR's among them; any other a kernel has from its own."""
 
 
 def python_path() -> dict[str, str]:
@@ -49,11 +48,7 @@ def mother_of_kernels(folder: Path) -> Iterator[Path]:
 
 def mother() -> Path:
     """The socket of one, for kernels of the environment as it is now; the first of such asks starts it."""
-    return _mother(tuple(sorted(item for item in os.environ.items() if decides(item[0]))))
-
-
-def decides(variable: str) -> bool:
-    return variable.startswith(DECIDE) and variable not in READ_LATER
+    return _mother(tuple(sorted(item for item in os.environ.items() if item[0].startswith(READ_BY_IMPORTS))))
 
 
 @functools.cache

@@ -40,9 +40,9 @@ class ForkedManager(OwnFolderManager):
         self.kernel_spec.argv = [*forked_kernels.command(forked_kernels.mother()), "-f", "{connection_file}"]
 
 
-def start_kernel(environment: Mapping[str, str]) -> tuple[Any, Any]:
+def start_kernel(environment: Mapping[str, str], kind: type[OwnFolderManager] = OwnFolderManager) -> tuple[Any, Any]:
     """The manager of a kernel of this Python that answers, and a client of it."""
-    made = OwnFolderManager()
+    made = kind()
     made.start_kernel(env=dict(environment))
     client = made.blocking_client()
     client.start_channels()

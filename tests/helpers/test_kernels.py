@@ -3,7 +3,7 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from kernels import start_kernel
+from kernels import ForkedManager, start_kernel
 
 
 def test_kernels_that_start_at_once_each_answer():
@@ -18,3 +18,19 @@ def test_kernels_that_start_at_once_each_answer():
             client.stop_channels()
             manager.shutdown_kernel(now=True)
     assert not any(manager.folder.exists() for manager, _ in started)
+
+
+def test_a_forked_kernel_has_what_imports_read_of_its_own_environment(tmp_path, monkeypatch):
+    said = []
+    for folder in (tmp_path, None):
+        if folder is None:
+            monkeypatch.delenv("JAXSTAGE_CACHE_DIR")
+        else:
+            monkeypatch.setenv("JAXSTAGE_CACHE_DIR", str(folder))
+        manager, client = start_kernel(os.environ, ForkedManager)
+        asked = {"folder": "__import__('jaxstage_ext.store.cache').store.cache.has_folder()"}
+        reply = client.execute_interactive("", user_expressions=asked, timeout=60)
+        said.append(reply["content"]["user_expressions"]["folder"]["data"]["text/plain"])
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert said == ["True", "False"]

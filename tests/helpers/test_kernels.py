@@ -22,11 +22,8 @@ def test_kernels_that_start_at_once_each_answer():
 
 def test_a_forked_kernel_has_what_imports_read_of_its_own_environment(tmp_path, monkeypatch):
     said = []
-    for folder in (tmp_path, None):
-        if folder is None:
-            monkeypatch.delenv("JAXSTAGE_CACHE_DIR")
-        else:
-            monkeypatch.setenv("JAXSTAGE_CACHE_DIR", str(folder))
+    for folder in (str(tmp_path), ""):
+        monkeypatch.setenv("JAXSTAGE_CACHE_DIR", folder)
         manager, client = start_kernel(os.environ, ForkedManager)
         asked = {"folder": "__import__('jaxstage_ext.store.cache').store.cache.has_folder()"}
         reply = client.execute_interactive("", user_expressions=asked, timeout=60)

@@ -27,6 +27,7 @@ def test_the_products_of_the_model_take_the_time(profiled: nbformat.NotebookNode
 
 @pytest.mark.timeout(600)
 def test_the_slow_loop_waits_for_its_input_and_the_other_does_not(profiled: nbformat.NotebookNode) -> None:
+    assert "time.sleep(0.05)" in shown(profiled, "slow.timeline.gaps()")
     said = " ".join(re.findall(r"[^\s│]+", shown(profiled, "%%profile -o slow")))
     assert re.search(r"the device idles \d+%, mostly while the host runs time\.sleep\(0\.05\)", said)
     _, _, quickly = re.split("^(?:slow|fast)$", shown(profiled, "for name, profile"), flags=re.MULTILINE)

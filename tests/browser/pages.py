@@ -24,13 +24,19 @@ REUSE = 30_000
 TIDY = """async () => {
     const { shell, restored } = window.jupyterapp;
     await restored;
-    for (const dialog of document.querySelectorAll('.jp-Dialog')) dialog.remove();
+    for (let frames = 0, dialog; (dialog = document.querySelector('.jp-Dialog')) && frames < 1000; frames++) {
+        (dialog.querySelector('button.jp-mod-reject') ?? dialog.querySelector('button.jp-Dialog-button'))?.click();
+        await new Promise(requestAnimationFrame);
+    }
     for (const widget of [...shell.widgets('main')]) widget.dispose();
     for (let frames = 0; ![...shell.widgets('main')].length && frames < 1000; frames++) {
         await new Promise(requestAnimationFrame);
     }
 }"""
-"""Closes all that is open, and waits for the Launcher, which JupyterLab opens then."""
+"""Closes all that is open, and waits for the Launcher, which JupyterLab opens then.
+
+A dialog that is only taken out of the document goes on keeping the focus from everything else.
+"""
 
 WINDOW = "() => { window.open('about:blank', '_blank', 'popup,noopener'); }"
 

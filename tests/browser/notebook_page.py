@@ -137,8 +137,9 @@ class NotebookPage:
     def _failed(self, error: PageError) -> None:
         """Note an exception of the page, unless no script of ours took part: ours come from blob: addresses."""
         stack = error.stack or ""
-        is_of_the_host = "removeChild" in error.message and "jlab_core" in stack and "blob:" not in stack
-        if not is_of_the_host:  # JupyterLab's own, when the theme is switched
+        is_known = "removeChild" in error.message or (error.message == "Disposed" and "_handleNewSession" in stack)
+        is_of_the_host = is_known and "jlab_core" in stack and "blob:" not in stack
+        if not is_of_the_host:  # JupyterLab's own, when the theme is switched or a notebook closes before its session
             self._note(f"{error.message}\n{stack}")
 
     def _note(self, text: str) -> None:

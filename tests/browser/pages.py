@@ -28,6 +28,10 @@ TIDY = """async () => {
         (dialog.querySelector('button.jp-mod-reject') ?? dialog.querySelector('button.jp-Dialog-button'))?.click();
         await new Promise(requestAnimationFrame);
     }
+    const documents = [...shell.widgets('main')].filter(widget => widget.sessionContext);
+    for (let frames = 0; frames < 100 && !documents.every(({ sessionContext }) => sessionContext.isReady); frames++) {
+        await new Promise(requestAnimationFrame);
+    }
     for (const widget of [...shell.widgets('main')]) widget.dispose();
     for (let frames = 0; ![...shell.widgets('main')].length && frames < 1000; frames++) {
         await new Promise(requestAnimationFrame);
@@ -35,7 +39,8 @@ TIDY = """async () => {
 }"""
 """Closes all that is open, and waits for the Launcher, which JupyterLab opens then.
 
-A dialog that is only taken out of the document goes on keeping the focus from everything else.
+A dialog that is only taken out of the document goes on keeping the focus from everything else, and a notebook that is
+disposed of while it looks for its session fails in the next test's time.
 """
 
 WINDOW = "() => { window.open('about:blank', '_blank', 'popup,noopener'); }"
